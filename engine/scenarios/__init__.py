@@ -1,0 +1,1 @@
+"""What agents do together: the base class and the built-in scenarios, one file each."""

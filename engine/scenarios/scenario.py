@@ -1,0 +1,90 @@
+"""The base class of scenarios: what a scenario author provides, and who calls it in which process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from engine.agents.agent import Agent
+from engine.keys import MAX_ROUNDS
+
+PolicyRule = Callable[[Any, Mapping[str, float], "Any"], str]
+"""(facts of the request, parameters from the preset, random.Random of this request) -> the reply's text."""
+
+
+class ScenarioSettings(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="name", forbid_unknown_fields=True
+):
+    """What every scenario's `[scenario]` table has; subclass it with the scenario's name as `tag`."""
+
+    rounds: Annotated[int, Meta(ge=1, lt=MAX_ROUNDS)] = 5
+    """Number of rounds."""
+    groups: Annotated[int, Meta(ge=1)] = 1
+    """Number of groups that play apart from each other; sizes differ by one at most."""
+
+    def problems(self, population_size: int) -> list[tuple[str, str, str]]:
+        """Return what cannot be said by types alone, as (setting, what is wrong, what is allowed)."""
+        if self.groups > population_size:
+            return [("groups", f"{self.groups} groups for {population_size} agents", f"1 to {population_size}")]
+        return []
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a round ended in one group.
+
+    `stats` are the numbers and texts of the rounds table, in order. `histogram` counts the answers in equal
+    bins between `low` and `high`, for the picture. `observation` is what the members are told next.
+    """
+
+    stats: dict[str, float | str | None]
+    observation: Any = None
+    histogram: list[int] = []
+    low: float = 0.0
+    high: float = 0.0
+
+
+class Scenario:
+    """A scenario: what agents are told, and what is made of their answers.
+
+    One instance lives in the coordinator and one in each worker, all built from the same settings; they share
+    nothing else. `tally` runs in workers, `conclude` in the coordinator.
+    """
+
+    Settings: ClassVar[type[ScenarioSettings]]
+    policies: ClassVar[Mapping[str, PolicyRule]] = {}
+
+    def __init__(self, settings: Any, n_agents: int, seed: int) -> None:
+        self.settings = settings
+        self.n_agents = n_agents
+        self.seed = seed
+
+    def agent(self, agent_id: int) -> Agent:
+        """Make one agent. Called when it first acts; must depend on nothing but the id and the settings."""
+        raise NotImplementedError
+
+    def opening(self, group: int) -> Any:
+        """Return the observation of round 1; anything msgpack can carry."""
+        raise NotImplementedError
+
+    def accept(self, value: Any) -> str | None:
+        """Return why a value that `step` returned is not acceptable, or None if it is."""
+        return None
+
+    def tally(self, members: range, values: Sequence[Any]) -> Any:
+        """Boil down what members of one group answered, on their worker.
+
+        `values[i]` is what agent `members[i]` returned, None where it failed or was excluded. The result
+        must be something msgpack can carry, and small or a bytes column.
+        """
+        raise NotImplementedError
+
+    def conclude(self, round_: int, group: int, tallies: Sequence[Any]) -> Outcome:
+        """Make the outcome of a group's round from the tallies of the workers that hold it, in agent order."""
+        raise NotImplementedError
+
+    def overall(self, round_: int, tallies: Sequence[Any]) -> Outcome:
+        """Make the outcome over all groups, for the rounds table; tallies as in `conclude`."""
+        return self.conclude(round_, -1, tallies)
