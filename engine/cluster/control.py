@@ -1,0 +1,102 @@
+"""The control link: what a run tells whoever watches it, and what they may ask of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.scenarios.scenario import Outcome
+
+
+class TimeSplit(msgspec.Struct, frozen=True, array_like=True):
+    """Where a round's wall time went, in seconds.
+
+    The first four are averages over the workers and add up to the round's wall time; `journal_s` is the
+    journal writer's own time, spent beside them.
+    """
+
+    model_s: float = 0.0
+    """Waiting on the model with nothing else to do."""
+    agents_s: float = 0.0
+    """Running agents' code and parsing replies."""
+    messages_s: float = 0.0
+    """Packing, sending and unpacking batches."""
+    idle_s: float = 0.0
+    """Waiting for other workers, for the next round, or for the journal."""
+    journal_s: float = 0.0
+
+
+class Snapshot(msgspec.Struct, frozen=True, tag=True):
+    """The state of a run, a few times a second."""
+
+    state: str
+    """"starting", "running", "stopping", "done", "failed" or "interrupted"."""
+    round: int
+    """The round that the slowest group is in; 0 before the first."""
+    rounds: int
+    n_agents: int
+    n_done: int
+    """Agents that have finished this round, failed ones included."""
+    in_flight: int
+    """Model requests that wait for a reply."""
+    rate: float
+    """Agents finished a second, over the last few seconds."""
+    elapsed_s: float
+    eta_s: float | None
+    """Seconds to the end of the run; None while there is nothing to base it on."""
+    eta_basis: str
+    """What the estimate rests on, in words."""
+    failures: dict[str, int]
+    """Failed replies and agents so far, by kind."""
+
+
+class RoundReport(msgspec.Struct, frozen=True, tag=True):
+    """A round that all groups have finished."""
+
+    round: int
+    outcome: Outcome
+    n_agents: int
+    n_answered: int
+    n_excluded: int
+    """Agents whose model gave no acceptable answer; they may act again next round."""
+    n_failed: int
+    """Agents stopped by an error of their own, up to and in this round."""
+    seconds: float
+    cpu_s: float
+    """CPU time of all processes of the run in this round."""
+    split: TimeSplit
+
+
+class Notice(msgspec.Struct, frozen=True, tag=True):
+    """Something worth a line: a model being loaded, an agent that raised for the first time."""
+
+    level: str
+    """"info", "warning" or "error"."""
+    text: str
+
+
+class Finished(msgspec.Struct, frozen=True, tag=True):
+    """The last word of a run."""
+
+    state: str
+    """"done", "failed" or "interrupted"."""
+    exit_code: int
+    what: str = ""
+    """For a failed run: what happened, where, and the way out, as in SimtuiError."""
+    where: str = ""
+    hint: str = ""
+
+
+Event = Snapshot | RoundReport | Notice | Finished
+
+
+class Watch(msgspec.Struct, frozen=True, tag=True):
+    """Send me events from now on; rounds that are over are told again."""
+
+
+class Stop(msgspec.Struct, frozen=True, tag=True):
+    """End the run now, keeping everything so far."""
+
+    reason: str = "asked to stop"
+
+
+Command = Watch | Stop
