@@ -45,13 +45,14 @@ class Request(msgspec.Struct, array_like=True, gc=False):
     """One call to a model.
 
     `key` is the packed (round, agent, call); `prefix` and `form` are ids of things sent before or in the same
-    batch; `tail` are the messages of this request alone. `facts` carries what a rule-based policy decides on.
+    batch; `tail` are the messages of this request alone, still packed: `Catalogue.messages` unpacks them, and
+    a backend that does not read never pays for it. `facts` is what a rule-based policy decides on.
     """
 
     key: int
     prefix: int
     form: int
-    tail: tuple[Message, ...]
+    tail: msgspec.Raw
     facts: Any = None
 
 
@@ -101,6 +102,9 @@ Deliver = Callable[[list[Result]], None]
 """How a backend hands results back; call it in the service's event loop, with as many as are ready."""
 
 
+_TAIL = msgspec.msgpack.Decoder(tuple[Message, ...])
+
+
 class Catalogue:
     """The shared parts that a service has been told of, by id."""
 
@@ -115,7 +119,7 @@ class Catalogue:
 
     def messages(self, request: Request) -> tuple[Message, ...]:
         """Return the whole conversation of a request."""
-        return self.prefixes[request.prefix] + request.tail
+        return self.prefixes[request.prefix] + _TAIL.decode(request.tail)
 
 
 class Backend(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -10,10 +10,7 @@ from msgspec import Meta
 
 from engine.agents.agent import Agent
 from engine.keys import MAX_ROUNDS
-
-PolicyRule = Callable[[Any, Mapping[str, float], "Any"], str]
-"""(facts of the request, parameters from the preset, random.Random of this request) -> the reply's text."""
-
+from engine.models.policy import Rule
 
 class ScenarioSettings(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="name", forbid_unknown_fields=True
@@ -54,7 +51,7 @@ class Scenario:
     """
 
     Settings: ClassVar[type[ScenarioSettings]]
-    policies: ClassVar[Mapping[str, PolicyRule]] = {}
+    policies: ClassVar[Mapping[str, Rule]] = {}
 
     def __init__(self, settings: Any, n_agents: int, seed: int) -> None:
         self.settings = settings

@@ -1,0 +1,132 @@
+"""The dummy model: waits, then answers at random. It loads everything but the mind.
+
+Of a request that waits only its key is kept (8 bytes), so that ten million can wait at once; the answer is
+drawn when it is due, from the key, and so does not depend on batches or workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ModelError
+from engine.models.answers import MARK, Answer, Choice, Number, Text
+from engine.models.draws import uniforms
+from engine.models.dummy_json import fill
+from engine.models.protocol import Catalogue, Deliver, Request, Result
+from engine.models.settings import Dummy
+
+TICK_S = 0.01
+"""Requests with random latencies are answered on this grid, each at the first point after its time."""
+
+Keys = NDArray[np.int64]
+
+
+class DummyBackend:
+    """Holds each request for its full latency."""
+
+    def __init__(self, settings: Dummy, catalogue: Catalogue, seed: int) -> None:
+        self._settings = settings
+        self._catalogue = catalogue
+        self._seed = seed
+        self._latency = _no_latency
+
+    async def open(self) -> dict[str, Any]:
+        """Look up the latency distribution. Raises ModelError."""
+        self._latency = latency(self._settings.latency_s)
+        return {"latency_s": self._settings.latency_s}
+
+    async def close(self) -> None:
+        """Timers die with the event loop."""
+
+    def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
+        """Take a batch and answer each request once its time is over."""
+        for form, keys in _by_form(requests):
+            answer = self._catalogue.forms[form].answer
+            for wait_s, due in self._by_wait(keys):
+                asyncio.get_running_loop().call_later(wait_s, self._answer, answer, due, wait_s, deliver)
+
+    def _by_wait(self, keys: Keys) -> Iterable[tuple[float, Keys]]:
+        waits = self._latency(uniforms(self._seed + 1, keys))
+        if waits.min() == waits.max():
+            yield float(waits[0]), keys
+            return
+        ticks = np.ceil(waits / TICK_S).astype(np.int64)
+        order = np.argsort(ticks, kind="stable")
+        starts = np.flatnonzero(np.diff(ticks[order], prepend=-1))
+        for part in np.split(order, starts[1:]):
+            yield float(ticks[part[0]] * TICK_S), keys[part]
+
+    def _answer(self, answer: Answer, keys: Keys, waited_s: float, deliver: Deliver) -> None:
+        texts = random_texts(answer, uniforms(self._seed, keys))
+        deliver([Result(key, text, busy_s=waited_s) for key, text in zip(keys.tolist(), texts, strict=True)])
+
+
+def random_texts(answer: Answer, u: NDArray[np.float64]) -> list[str]:
+    """Return one acceptable reply for each uniform number in [0, 1)."""
+    match answer:
+        case Number():
+            texts = _numbers(answer, u)
+        case Choice():
+            texts = [answer.options[int(x * len(answer.options))] for x in u.tolist()]
+        case Text():
+            return ["A dummy has nothing to say."[: answer.max_chars]] * len(u)
+        case _:
+            texts = [fill(answer.schema, x) for x in u.tolist()]
+    return [f"{MARK} {text}" for text in texts] if answer.reasoning else texts
+
+
+def _numbers(answer: Number, u: NDArray[np.float64]) -> list[str]:
+    """Uniform over the grid of admissible numbers, both ends included."""
+    steps = int(np.floor((answer.high - answer.low) * 10**answer.decimals)) + 1
+    scaled = np.floor(u * steps)
+    if answer.decimals == 0 and float(answer.low).is_integer():
+        return [str(n) for n in (scaled.astype(np.int64) + int(answer.low)).tolist()]
+    return [f"{answer.low + n / 10**answer.decimals:.{answer.decimals}f}" for n in scaled.tolist()]
+
+
+def latency(setting: float | dict[str, Any]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the function from uniform numbers to waits in seconds (inverse of the distribution function).
+
+    Raises ModelError for a distribution or parameters that scipy does not know.
+    """
+    if not isinstance(setting, dict):
+        return lambda u: np.full(len(u), float(setting))
+    from scipy import stats
+
+    parameters = dict(setting)
+    name = parameters.pop("distribution", None)
+    kind = getattr(stats, str(name), None)
+    if not isinstance(kind, stats.rv_continuous):
+        raise ModelError(
+            f"{name!r} is not a continuous distribution of scipy.stats",
+            where="model.latency_s",
+            hint='for example { distribution = "lognorm", s = 0.5, scale = 1.0 }',
+        )
+    try:
+        frozen = kind(**parameters)
+        probe = frozen.ppf([0.01, 0.5, 0.99])
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{name}: {error}", where="model.latency_s", hint=_shape_hint(name, kind)) from error
+    if not np.isfinite(probe).all():
+        raise ModelError(f"{name}: these parameters are not allowed", where="model.latency_s", hint=_shape_hint(name, kind))
+    return lambda u: np.clip(frozen.ppf(u), 0.0, None)
+
+
+def _shape_hint(name: str, kind: Any) -> str:
+    shapes = f"{kind.shapes}, " if kind.shapes else ""
+    return f"{name} takes {shapes}loc and scale (seconds)"
+
+
+def _no_latency(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.zeros(len(u))
+
+
+def _by_form(requests: Sequence[Request]) -> Iterable[tuple[int, Keys]]:
+    forms = {request.form for request in requests}
+    for form in sorted(forms):
+        yield form, np.array([r.key for r in requests if r.form == form], dtype=np.int64)
