@@ -1,15 +1,82 @@
-"""The base class of agents."""
+"""The base class of agents: what a scenario author writes, and what is at hand while it runs."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.agents.mail import Ask
+from engine.agents.memory import Memory
+from engine.agents.model import Model
+
+if TYPE_CHECKING:
+    from engine.agents.world import World
 
 
 class Agent:
-    """Placeholder until the scheduler lands."""
+    """An actor with an id. Subclass it and write `step`.
+
+    All that an agent may depend on is here: its observation, its own attributes, `rng`, replies of the model
+    and messages. No clock, no global state, no other randomness: then a run can be repeated and resumed.
+    """
+
+    __slots__ = ("_memory", "_rng", "id", "world")
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
+        self.world: World = None  # type: ignore[assignment]  # set by the worker before the first step
+        self._memory: Memory | None = None
+        self._rng: tuple[int, np.random.Generator] | None = None
 
     async def step(self, observation: Any) -> Any:
-        """Act once in a round."""
+        """Act once in a round and return what the scenario makes its tally of.
+
+        An exception that leaves this method stops the agent for the rest of the run and is counted.
+        """
+        raise NotImplementedError
+
+    async def receive(self, message: Any, sender: int) -> Any:
+        """Handle a message. What this returns is the answer when the message was asked, not told.
+
+        Told messages arrive before the next step, sorted by sender; asked ones after this round's step. The
+        type annotated for `message` is what it is decoded to.
+        """
+        raise NotImplementedError(f"{type(self).__name__} got a message but has no receive()")
+
+    def tell(self, receiver: int, message: Any) -> None:
+        """Send a message that is handled before the receiver's next step. Raises ValueError for a stranger."""
+        self.world.mail.tell(self, receiver, message)
+
+    def ask(self, receiver: int, message: Any) -> Ask:
+        """Send a message and await the answer: `price = await self.ask(seller, "price?")`.
+
+        The other answers once its own step of this round is over. Two agents that ask each other from their
+        steps wait for each other until the deadline.
+        """
+        return Ask(receiver, message)
+
+    @property
+    def model(self) -> Model:
+        """The language model, or what stands in for it."""
+        return self.world.model
+
+    @property
+    def memory(self) -> Memory:
+        """The conversation so far; the scenario's shared messages come first in it."""
+        if self._memory is None:
+            self._memory = Memory(self.world.shared)
+        return self._memory
+
+    @property
+    def round(self) -> int:
+        """The current round, from 1."""
+        return self.world.round
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Random numbers of this agent in this round: the same in every run with the same seed."""
+        if self._rng is None or self._rng[0] != self.round:
+            key = np.random.SeedSequence((self.world.seed, self.id, self.round))
+            self._rng = (self.round, np.random.Generator(np.random.Philox(key)))
+        return self._rng[1]

@@ -1,0 +1,281 @@
+"""Messages between agents: told ones wait for the next round, asked ones for the end of the asked one's step.
+
+Order never depends on timing where it matters: an inbox is sorted by sender, and what one sender tells keeps
+its order. Messages are packed even when both agents share a worker, so that neither can change what the
+other holds, and a run on one worker behaves as one on forty.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import msgspec
+
+from engine.agents.effects import Effect
+from engine.agents.model import STEP_CALLS, take_key
+from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
+from engine.keys import pack, unpack
+
+if TYPE_CHECKING:
+    from engine.agents.agent import Agent
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class AskFailed(Exception):
+    """The agent that was asked does not exist, has stopped, or raised while it answered."""
+
+
+class Tell(msgspec.Struct, array_like=True, gc=False):
+    """A message that expects no answer; `round` and `group` are those it was sent in."""
+
+    receiver: int
+    sender: int
+    round: int
+    group: int
+    message: msgspec.Raw
+
+
+class Question(msgspec.Struct, array_like=True, gc=False):
+    """A message that expects an answer; `key` is the call of the one who asks."""
+
+    key: int
+    receiver: int
+    group: int
+    message: msgspec.Raw
+
+
+class Reply(msgspec.Struct, array_like=True, gc=False):
+    """The answer to a question, or why there is none; `sent` counts what was told while answering."""
+
+    key: int
+    message: msgspec.Raw
+    error: str | None = None
+    sent: dict[int, int] = {}
+
+
+class Post(msgspec.Struct, array_like=True, gc=False):
+    """All mail from one worker to another since the last time."""
+
+    tells: list[Tell] = []
+    questions: list[tuple[int, Question]] = []
+    replies: list[Reply] = []
+
+
+class Ask(Effect):
+    """A question to another agent; the result is what its `receive` returns."""
+
+    __slots__ = ("key", "message", "receiver", "since")
+
+    def __init__(self, receiver: int, message: Any) -> None:
+        self.receiver = receiver
+        self.message = message
+
+    def begin(self, scheduler: Scheduler) -> None:
+        """Send the question."""
+        self.activation.agent.world.mail.ask(self)
+
+
+class Mail:
+    """The post office of one worker."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        worker: int,
+        worker_of: Callable[[int], int],
+        resident: Callable[[int, int], Agent | None],
+        clock: Callable[[], float],
+        deadline_s: float,
+    ) -> None:
+        """`worker_of(agent)` says where an agent lives; `resident(agent, round)` returns it once its step of
+        that round is over, None before, and raises AskFailed when it has stopped."""
+        self._scheduler = scheduler
+        self._worker = worker
+        self._worker_of = worker_of
+        self._resident = resident
+        self._clock = clock
+        self._deadline_s = deadline_s
+        self._inboxes: dict[int, list[tuple[int, msgspec.Raw]]] = {}
+        self._open: dict[int, Ask] = {}
+        self._queues: dict[int, deque[tuple[int, Question]]] = {}
+        self._answered: Counter[int] = Counter()
+        self._decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {}
+        self.outgoing: dict[int, Post] = defaultdict(_empty_post)
+        self.arrived: Counter[tuple[int, int]] = Counter()
+        """Messages from other workers, by (round, group) they were told in."""
+
+    def tell(self, agent: Agent, receiver: int, message: Any) -> None:
+        """Put a message into the receiver's next inbox. Raises ValueError for an agent of another group."""
+        world = agent.world
+        self._check(world, receiver)
+        activation = self._scheduler.running
+        assert activation is not None, "tell() is called from agents only"
+        told = Tell(receiver, agent.id, world.round, activation.owner.group, msgspec.Raw(_encode(message)))
+        there = self._worker_of(receiver)
+        if there == self._worker:
+            self._keep(told)
+        else:
+            activation.owner.sent[there] = activation.owner.sent.get(there, 0) + 1
+            self.outgoing[there].tells.append(told)
+
+    def inbox(self, agent: Agent, round_: int) -> list[tuple[int, Any]]:
+        """Return (sender, message) of all that was told to an agent in the round before, and forget it."""
+        found = self._inboxes.pop(pack(round_ - 1, agent.id), None)
+        if not found:
+            return []
+        found.sort(key=lambda entry: entry[0])
+        decoder = self._decoder(type(agent))
+        return [(sender, decoder.decode(message)) for sender, message in found]
+
+    @property
+    def has_told(self) -> bool:
+        """Whether any inbox holds something."""
+        return bool(self._inboxes)
+
+    def ask(self, ask: Ask) -> None:
+        """Send a question. Raises ValueError for an agent of another group."""
+        activation = ask.activation
+        self._check(activation.agent.world, ask.receiver)
+        ask.key = take_key(activation)
+        ask.since = self._clock()
+        self._open[ask.key] = ask
+        question = Question(ask.key, ask.receiver, activation.owner.group, msgspec.Raw(_encode(ask.message)))
+        there = self._worker_of(ask.receiver)
+        if there == self._worker:
+            self._queue(self._worker, question)
+        else:
+            self.outgoing[there].questions.append((self._worker, question))
+
+    def take(self, post: Post) -> None:
+        """Receive the mail of another worker."""
+        for told in post.tells:
+            self.arrived[told.round, told.group] += 1
+            self._keep(told)
+        for origin, question in post.questions:
+            self._queue(origin, question)
+        for reply in post.replies:
+            self._settle(reply)
+
+    def idle(self, agent_id: int) -> None:
+        """Answer the next question to an agent that has just become free."""
+        queue = self._queues.get(agent_id)
+        if queue is None:
+            return
+        origin, question = queue.popleft()
+        if not queue:
+            del self._queues[agent_id]
+        self._answer(origin, question)
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether some question waits for an agent to become free."""
+        return bool(self._queues)
+
+    def new_round(self) -> None:
+        """Forget what numbers the answers of the last round."""
+        self._answered.clear()
+
+    def expire(self) -> None:
+        """Raise DeadlineExceeded in agents that have waited too long for an answer."""
+        now = self._clock()
+        for ask in [a for a in self._open.values() if now - a.since > self._deadline_s]:
+            del self._open[ask.key]
+            text = f"agent {ask.receiver} did not answer within {self._deadline_s:g} s"
+            self._scheduler.fail(ask, DeadlineExceeded(text))
+
+    def reply(self, origin: int, reply: Reply) -> None:
+        """Send an answer back to the worker that the question came from."""
+        if origin == self._worker:
+            self._settle(reply)
+        else:
+            self.outgoing[origin].replies.append(reply)
+
+    def _check(self, world: Any, receiver: int) -> None:
+        if receiver not in world.members and not (world.scenario.coupled and 0 <= receiver < world.scenario.n_agents):
+            raise ValueError(f"agent {receiver} is not in group {world.group}, nor does the scenario couple its groups")
+
+    def _keep(self, told: Tell) -> None:
+        key = pack(told.round, told.receiver)
+        inbox = self._inboxes.get(key)
+        if inbox is None:
+            inbox = self._inboxes[key] = []
+        inbox.append((told.sender, told.message))
+
+    def _queue(self, origin: int, question: Question) -> None:
+        waiting = question.receiver in self._queues or question.receiver in self._scheduler.active
+        if waiting or not self._answer(origin, question):
+            self._queues.setdefault(question.receiver, deque()).append((origin, question))
+
+    def _answer(self, origin: int, question: Question) -> bool:
+        """Let the asked agent handle a question; False if its own step has yet to come."""
+        round_ = unpack(question.key).round
+        try:
+            agent = self._resident(question.receiver, round_)
+            if agent is None:
+                return False
+            message = self._decoder(type(agent)).decode(question.message)
+        except (AskFailed, msgspec.DecodeError) as error:
+            self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), str(error)))
+            return True
+        number = STEP_CALLS + self._answered[agent.id]
+        coroutine = agent.receive(message, unpack(question.key).agent)
+        owner = _Answering(self, origin, question)
+        self._scheduler.begin(Activation(agent, coroutine, pack(round_, agent.id, number), owner))
+        return True
+
+    def ended(self, activation: Activation) -> None:
+        """Note how far the numbering of an answering agent has come, and let it answer the next question."""
+        self._answered[activation.agent.id] = activation.key % STEP_CALLS
+        self.idle(activation.agent.id)
+
+    def _settle(self, reply: Reply) -> None:
+        ask = self._open.pop(reply.key, None)
+        if ask is None:
+            return
+        sent = ask.activation.owner.sent
+        for worker, n in reply.sent.items():
+            sent[worker] = sent.get(worker, 0) + n
+        if reply.error is not None:
+            self._scheduler.fail(ask, AskFailed(reply.error))
+        else:
+            self._scheduler.complete(ask, msgspec.msgpack.decode(reply.message))
+
+    def _decoder(self, agent_type: type[Agent]) -> msgspec.msgpack.Decoder[Any]:
+        decoder = self._decoders.get(agent_type)
+        if decoder is None:
+            hints = get_type_hints(agent_type.receive)
+            decoder = self._decoders[agent_type] = msgspec.msgpack.Decoder(hints.get("message", Any))
+        return decoder
+
+
+class _Answering:
+    """Owner of an activation that answers a question."""
+
+    def __init__(self, mail: Mail, origin: int, question: Question) -> None:
+        self.group = question.group
+        self.sent: dict[int, int] = {}
+        self._mail = mail
+        self._origin = origin
+        self._question = question
+
+    def returned(self, activation: Activation, value: Any) -> None:
+        try:
+            packed = _encode(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            self.raised(activation, error)
+            return
+        self._mail.reply(self._origin, Reply(self._question.key, msgspec.Raw(packed), None, self.sent))
+        self._mail.ended(activation)
+
+    def raised(self, activation: Activation, error: BaseException) -> None:
+        text = f"agent {activation.agent.id} could not answer: {type(error).__name__}: {error}"
+        self._mail.reply(self._origin, Reply(self._question.key, msgspec.Raw(_encode(None)), text, self.sent))
+        self._mail.ended(activation)
+
+
+def _empty_post() -> Post:
+    return Post([], [], [])

@@ -1,0 +1,224 @@
+"""The agents' side of a model: requests out of calls, values out of replies, and what becomes of bad ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from engine.agents.effects import AnswerFailed, Effect
+from engine.agents.memory import Prompt, said
+from engine.errors import SimtuiError
+from engine.keys import MAX_CALLS, unpack
+from engine.models.answers import MAX_ANSWER_CHARS, Answer, Json, Problem, Text, Unreadable
+from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, Sampling, content_id
+
+if TYPE_CHECKING:
+    from engine.agents.scheduler import Scheduler
+
+STEP_CALLS = MAX_CALLS // 2
+"""Calls below this number belong to an agent's step, the others to answering what it was asked."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_FREE_TEXT = Text()
+_PROBLEM_OF = {
+    Finish.LENGTH: (Problem.TRUNCATED, "the reply was too long and was cut off; keep it shorter"),
+    Finish.CONTEXT: (Problem.CONTEXT, "the conversation does not fit into the model's context"),
+    Finish.TIMEOUT: (Problem.TIMED_OUT, ""),
+    Finish.ERROR: (Problem.SERVER, ""),
+}
+_NOT_THE_REPLY = frozenset((Problem.TIMED_OUT, Problem.SERVER, Problem.CONTEXT))
+"""Problems that quoting to the model would not mend."""
+
+
+class OnFailure(Protocol):
+    """The preset's `[answers]` table."""
+
+    @property
+    def retries(self) -> int: ...
+    @property
+    def on_failure(self) -> str: ...
+    @property
+    def fallback(self) -> float | str | None: ...
+
+
+class Record(Protocol):
+    """Where replies and failures go: the journal's side of a worker."""
+
+    def reply(self, call: ModelCall, result: Result, value: Any, problem: Problem | None) -> None:
+        """Keep one reply; `value` is None where there is none."""
+
+    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str = "") -> None:
+        """Keep one entry of the failure ledger."""
+
+
+class TooManyCalls(Exception):
+    """An agent made more calls in one round than a key can number."""
+
+
+class ModelCall(Effect):
+    """One question to the model; the result is the parsed answer."""
+
+    __slots__ = ("answer", "facts", "key", "model", "prompt", "prompt_id", "tries")
+
+    def __init__(self, model: Model, prompt: Prompt, answer: Answer | Json, facts: Any) -> None:
+        self.model = model
+        self.prompt = prompt
+        self.answer = answer
+        self.facts = facts
+        self.tries = 0
+
+    def begin(self, scheduler: Scheduler) -> None:
+        """Queue the request."""
+        self.model.submit(self)
+
+
+class Model:
+    """One model as the agents of one worker see it."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        record: Record,
+        *,
+        sampling: Sampling,
+        policy: OnFailure,
+        wants_facts: bool = False,
+    ) -> None:
+        self._scheduler = scheduler
+        self._record = record
+        self._sampling = sampling
+        self._policy = policy
+        self._wants_facts = wants_facts
+        self._open: dict[int, ModelCall] = {}
+        self._requests: list[Request] = []
+        self._prefix_ids: dict[tuple[Message, ...], int] = {}
+        self._form_ids: dict[Answer | Json, int] = {}
+        self._new_prefixes: dict[int, tuple[Message, ...]] = {}
+        self._new_forms: dict[int, Form] = {}
+        self._last: dict[int, Any] = {}
+        self.ledger: Counter[str] = Counter()
+
+    def chat(self, prompt: Prompt, answer: Answer | Json = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
+        """Ask the model to continue a conversation and await its answer.
+
+        `answer` says what counts as one (`Number`, `Choice`, `Text`, `Json`). `facts` is the same situation
+        as data, for rule-based policies; it is not sent to language models. Raises AnswerFailed when no try
+        gave an acceptable answer and the preset says to exclude.
+        """
+        return ModelCall(self, prompt, answer, facts if self._wants_facts else None)
+
+    @property
+    def n_open(self) -> int:
+        """Requests that wait for a reply."""
+        return len(self._open)
+
+    @property
+    def n_queued(self) -> int:
+        """Requests that wait to be sent."""
+        return len(self._requests)
+
+    def submit(self, call: ModelCall) -> None:
+        """Turn a call into a request. Raises TooManyCalls."""
+        call.key = take_key(call.activation)
+        prompt = call.prompt
+        prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
+        form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
+        tail = _encode(prompt.tail)
+        call.prompt_id = int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1
+        self._open[call.key] = call
+        self._requests.append(Request(call.key, prefix, form, msgspec.Raw(tail), call.facts))
+
+    def drain(self) -> RequestBatch | None:
+        """Return what is to be sent, or None."""
+        if not self._requests:
+            return None
+        batch = RequestBatch(self._requests, self._new_prefixes, self._new_forms)
+        self._requests, self._new_prefixes, self._new_forms = [], {}, {}
+        return batch
+
+    def take(self, results: list[Result]) -> None:
+        """Hand replies to the agents that wait for them; a reply nobody waits for is dropped."""
+        for result in results:
+            call = self._open.pop(result.key, None)
+            if call is None:
+                continue
+            try:
+                value = _read(call.answer, result)
+            except Unreadable as unreadable:
+                self._unusable(call, result, unreadable)
+            else:
+                self._record.reply(call, result, value, None)
+                self._answered(call, value)
+
+    def _answered(self, call: ModelCall, value: Any) -> None:
+        if self._policy.on_failure == "last":
+            self._last[call.activation.agent.id] = value
+        self._scheduler.complete(call, value)
+
+    def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
+        again = call.tries < self._policy.retries
+        self.ledger[reason.problem] += 1
+        self._record.reply(call, result, None, reason.problem)
+        action = "asked again" if again else self._policy.on_failure
+        self._record.failure(call.key, reason.problem, reason.detail, action)
+        if not again:
+            self._give_up(call, reason)
+            return
+        call.tries += 1
+        if reason.problem not in _NOT_THE_REPLY:
+            call.prompt = _with_complaint(call.prompt, result.text, reason.detail)
+        self.submit(call)
+
+    def _give_up(self, call: ModelCall, reason: Unreadable) -> None:
+        agent = call.activation.agent.id
+        match self._policy.on_failure:
+            case "fallback":
+                self._scheduler.complete(call, call.answer.parse(str(self._policy.fallback)))
+            case "last" if agent in self._last:
+                self._scheduler.complete(call, self._last[agent])
+            case "fail":
+                raise SimtuiError(
+                    f"the model gave no acceptable answer ({reason.problem}: {reason.detail})",
+                    where=f"agent {agent}, round {unpack(call.key).round}",
+                    hint='answers.on_failure = "fail" stops the run here; "exclude" would go on without it',
+                )
+            case _:
+                self._scheduler.fail(call, AnswerFailed(f"{reason.problem}: {reason.detail}"))
+
+    def _learn_prefix(self, base: tuple[Message, ...]) -> int:
+        prefix = self._prefix_ids[base] = content_id(base)
+        self._new_prefixes[prefix] = base
+        return prefix
+
+    def _learn_form(self, answer: Answer | Json) -> int:
+        form = Form(answer.wire if isinstance(answer, Json) else answer, self._sampling)
+        form_id = self._form_ids[answer] = content_id(form)
+        self._new_forms[form_id] = form
+        return form_id
+
+
+def take_key(activation: Any) -> int:
+    """Number the next call of an activation. Raises TooManyCalls."""
+    key: int = activation.key
+    if (key + 1) % STEP_CALLS == 0:
+        raise TooManyCalls(f"more than {STEP_CALLS - 1} calls in one round")
+    activation.key = key + 1
+    return key
+
+
+def _read(answer: Answer | Json, result: Result) -> Any:
+    if result.finish is not Finish.STOP and not (result.finish is Finish.LENGTH and isinstance(answer, Text)):
+        problem, detail = _PROBLEM_OF[result.finish]
+        raise Unreadable(problem, detail or result.text[:500])
+    if len(result.text) > MAX_ANSWER_CHARS:
+        raise Unreadable(Problem.OUT_OF_RANGE, f"the reply has {len(result.text)} characters; keep it short")
+    return answer.parse(result.text)
+
+
+def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:
+    """Return the conversation that quotes a bad reply and says what was wrong with it."""
+    turns = (said("assistant", reply[:1000]), said("user", f"That does not answer the question: {complaint}."))
+    return Prompt(prompt.base, prompt.tail + turns)
