@@ -1,0 +1,47 @@
+"""How numbers and durations are written for people."""
+
+from __future__ import annotations
+
+import math
+
+from app.sanitise import clean
+
+
+def number(value: float | str | None) -> str:
+    """Write a figure of the rounds table: whole numbers whole, others with two decimals or three digits."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return clean(value, 24)
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    """Write a measured time, with the digits that matter: "0.25 s", "12.4 s", "310 s"."""
+    decimals = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:.{decimals}f} s"
+
+
+def duration(value: float) -> str:
+    """Write a time to come or gone by, in the two largest units: "45 s", "3 min 20 s", "2 h 5 min"."""
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def rate(value: float) -> str:
+    """Write a rate in agents a second."""
+    return f"{value:,.0f}/s" if value >= 100 else f"{value:.1f}/s"
+
+
+def counts(by_kind: dict[str, int]) -> str:
+    """Write failures by kind, most frequent first: "3 unparsable, 1 timeout"."""
+    ranked = sorted(by_kind.items(), key=lambda item: -item[1])
+    return ", ".join(f"{n:,} {clean(kind, 40)}" for kind, n in ranked if n)

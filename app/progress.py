@@ -1,0 +1,60 @@
+"""One line that says where a run stands."""
+
+from __future__ import annotations
+
+from rich.console import RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from app import figures
+from app.sanitise import clean
+from engine.cluster.control import Snapshot
+
+BAR_WIDTH = 16
+BAR_FROM_WIDTH = 100
+
+
+def standing(snapshot: Snapshot) -> str:
+    """Return what comes first: the state where it is not plain running, and the round."""
+    if not snapshot.round:
+        return f"{clean(snapshot.state, 20)} {figures.duration(snapshot.elapsed_s)}"
+    head = f"round {snapshot.round:,}/{snapshot.rounds:,}"
+    return head if snapshot.state == "running" else f"{clean(snapshot.state, 20)}, {head}"
+
+
+def details(snapshot: Snapshot) -> list[str]:
+    """Return the parts that follow, the most wanted first: a narrow terminal cuts the end off."""
+    if not snapshot.round:
+        return [f"{snapshot.n_agents:,} agents"]
+    parts = [f"{snapshot.n_done:,}/{snapshot.n_agents:,}", figures.rate(snapshot.rate)]
+    if failed := sum(snapshot.failures.values()):
+        parts.append(f"{failed:,} failed")
+    return [*parts, remaining(snapshot), f"{snapshot.in_flight:,} in flight"]
+
+
+def remaining(snapshot: Snapshot) -> str:
+    """Return the time that the run still takes, and what that estimate rests on."""
+    if snapshot.eta_s is None:
+        return "time left --"
+    basis = f" ({clean(snapshot.eta_basis, 60)})" if snapshot.eta_basis else ""
+    return f"{figures.duration(snapshot.eta_s)} left{basis}"
+
+
+def live_line(snapshot: Snapshot, width: int) -> RenderableType:
+    """Return the line that a terminal shows and overwrites; with room for it, a bar."""
+    cells: list[tuple[RenderableType, int | None]] = [(Text(head := standing(snapshot), "bold"), len(head))]
+    if width >= BAR_FROM_WIDTH:
+        bar = ProgressBar(total=max(1, snapshot.n_agents), completed=snapshot.n_done, width=BAR_WIDTH)
+        cells.append((bar, BAR_WIDTH))
+    cells.append((Text("  ".join(details(snapshot)), no_wrap=True, overflow="ellipsis"), None))
+    line = Table.grid(padding=(0, 2))
+    for _, cell_width in cells:
+        line.add_column(width=cell_width)
+    line.add_row(*(cell for cell, _ in cells))
+    return line
+
+
+def plain_line(snapshot: Snapshot) -> str:
+    """Return the line that goes to a log."""
+    return f"{standing(snapshot)}: {', '.join(details(snapshot))}"

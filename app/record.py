@@ -1,0 +1,79 @@
+"""What became of a run, as the command line tells it at the end."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.cluster.control import Event, Finished, RoundReport, Snapshot
+from engine.errors import ExitCode, SimtuiError
+
+
+class Record:
+    """Collects the events of a run; `finished` stays None until the run said its last word."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.directory: Path | None = None
+        self.reports: list[RoundReport] = []
+        self.failures: dict[str, int] = {}
+        self.finished: Finished | None = None
+
+    def add(self, event: Event) -> None:
+        """Take in the next event."""
+        match event:
+            case RoundReport():
+                self.reports.append(event)
+            case Snapshot():
+                self.failures = event.failures
+            case Finished():
+                self.finished = event
+
+    def fail(self, error: SimtuiError) -> None:
+        """Note an error that ended the run on this side of the control link."""
+        self.finished = Finished("failed", int(error.exit_code), error.what, error.where, error.hint)
+
+    def close(self, interrupted: bool) -> Finished:
+        """Return the run's last word, or make one up for a run that was killed or lost."""
+        if self.finished is None:
+            self.finished = (
+                Finished("interrupted", int(ExitCode.INTERRUPTED))
+                if interrupted
+                else Finished("failed", int(ExitCode.FAILED), "the run ended without saying why")
+            )
+        return self.finished
+
+    def as_json(self) -> str:
+        """Return the object of `--json`, in ASCII, so that no text in it can reach the terminal raw."""
+        last = self.close(interrupted=False)
+        error = {"what": last.what, "where": last.where, "hint": last.hint} if last.what else None
+        summary = {
+            "name": self.name,
+            "state": last.state,
+            "exit_code": last.exit_code,
+            "error": error,
+            "rounds": [_round(report) for report in self.reports],
+            "failures": self.failures,
+            "run_directory": None if self.directory is None else str(self.directory),
+        }
+        return json.dumps(summary, allow_nan=False)
+
+
+def _round(report: RoundReport) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(report)
+    outcome, split = report.outcome, report.split
+    del fields["outcome"]
+    return {
+        **fields,
+        "split": msgspec.structs.asdict(split),
+        "stats": {name: _finite(value) for name, value in outcome.stats.items()},
+        "histogram": {"low": outcome.low, "high": outcome.high, "counts": outcome.histogram},
+    }
+
+
+def _finite(value: float | str | None) -> float | str | None:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

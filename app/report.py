@@ -1,0 +1,36 @@
+"""What is printed when a run is over: rounds, where the time went, answers, failures, where it lies."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from app import figures, picture, rounds
+from app.record import Record
+from app.sanitise import clean
+from engine.cluster.control import Finished
+from engine.errors import SimtuiError
+
+
+def print_report(console: Console, record: Record, *, blocks: bool) -> None:
+    """Print everything that a run has to show; of a run without rounds, only its directory."""
+    if record.reports:
+        console.print("\nRounds", style="bold")
+        console.print(rounds.results_table(record.reports))
+        console.print("\nSeconds, by what they went to (journal: beside the rest)", style="bold")
+        console.print(rounds.time_table(record.reports))
+        drawn = picture.picture(record.reports, min(console.width, 120), blocks=blocks)
+        if drawn:
+            console.print("\nAnswers", style="bold")
+            console.print("\n".join(drawn), no_wrap=True, overflow="crop")
+        failed = figures.counts(record.failures) or "none"
+        console.print(f"\nFailures: {failed}")
+    if record.directory is not None:
+        console.print(f"Run: {clean(record.directory)}", soft_wrap=True)
+
+
+def print_error(console: Console, error: SimtuiError | Finished) -> None:
+    """Print what happened, where, and the way out."""
+    where = f"{clean(error.where)}: " if error.where else ""
+    console.print(f"error: {where}{clean(error.what, 20_000, lines=True)}", style="red", soft_wrap=True)
+    if error.hint:
+        console.print(f"  {clean(error.hint, lines=True)}", soft_wrap=True)

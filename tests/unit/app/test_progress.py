@@ -1,0 +1,47 @@
+from rich.console import Console
+
+from app import progress
+from tests.fakes.client import snapshot
+
+
+def live(width: int, **changes: object) -> str:
+    console = Console(width=width, force_terminal=True, color_system=None)
+    with console.capture() as captured:
+        console.print(progress.live_line(snapshot(**changes), width))
+    return captured.get().rstrip("\n")
+
+
+def test_plain_line_says_everything() -> None:
+    assert progress.plain_line(snapshot(failures={"unparsable": 2, "timeout": 1})) == (
+        "round 2/3: 43/100, 3.2/s, 3 failed, 1 min 15 s left (the last 20 s), 32 in flight"
+    )
+
+
+def test_no_time_left_without_a_basis() -> None:
+    assert "time left --" in progress.plain_line(snapshot(eta_s=None, eta_basis=""))
+
+
+def test_before_the_first_round() -> None:
+    assert progress.plain_line(snapshot(state="starting", round=0)) == "starting 20 s: 100 agents"
+
+
+def test_a_state_that_is_not_running_is_named() -> None:
+    assert progress.standing(snapshot(state="stopping")) == "stopping, round 2/3"
+
+
+def test_a_narrow_terminal_gets_one_line_that_keeps_what_matters() -> None:
+    line = live(80, n_agents=1_000_000, n_done=434_434, rate=86_123.0, in_flight=500_000)
+    assert "\n" not in line
+    assert len(line) <= 80
+    assert line.startswith("round 2/3  434,434/1,000,000  86,123/s  1 min 15 s left (the last 20 s)")
+
+
+def test_a_wide_terminal_gets_a_bar() -> None:
+    assert "━━" in live(120)
+    assert "━" not in live(80)
+
+
+def test_hostile_words_are_shown_not_obeyed() -> None:
+    line = live(200, state="\x1b[2J[red]", eta_basis="\x1b]0;title\x07[/oops]")
+    assert "\x1b" not in line.replace("\x1b[1m", "").replace("\x1b[0m", "")
+    assert "[/oops]" in line
