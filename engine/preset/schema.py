@@ -11,6 +11,8 @@ from engine.keys import MAX_AGENTS
 from engine.models.settings import Model
 from engine.scenarios.scenario import ScenarioSettings
 
+_SAMPLE = r"^(all|none|1 in [1-9][0-9]{0,8})(?![\s\S])"  # "$" would let a line break pass
+
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of the preset; keys that it does not name are errors."""
@@ -53,7 +55,7 @@ class Engine(Table, frozen=True, kw_only=True):
 class Journal(Table, frozen=True, kw_only=True):
     """`[journal]`: what the run file keeps."""
 
-    transcripts: str = "all"
+    transcripts: Annotated[str, Meta(pattern=_SAMPLE, description='"all", "none" or "1 in N"')] = "all"
     """Prompts and replies that are kept word for word: "all", "1 in N" (agents) or "none". Values are always
     kept."""
     directory: str | None = None
@@ -65,11 +67,11 @@ class Journal(Table, frozen=True, kw_only=True):
 class Preset(Table, frozen=True, kw_only=True):
     """A whole preset. `scenario` is the settings struct of the scenario that `[scenario] name` names."""
 
-    name: str
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
     """Short name; becomes part of the run directory's name."""
     description: str = ""
     """What the preset is for, in a sentence."""
-    seed: Annotated[int, Meta(ge=0, lt=2**63)] = 1
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 1
     """Seed of everything random in the run."""
     scenario: ScenarioSettings
     population: Population

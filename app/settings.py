@@ -1,0 +1,89 @@
+"""Where the settings of a run are looked for: files, environment variables, command line."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+if TYPE_CHECKING:
+    from engine.preset.layers import Layer
+    from engine.preset.load import Loaded
+
+
+def load(
+    preset_name: str,
+    sets: Sequence[str],
+    *,
+    environ: Mapping[str, str] = os.environ,
+    user_config: Path | None = None,
+) -> Loaded:
+    """Return the preset of a name or path, as all layers together make it.
+
+    `sets` are the texts of `--set`. `user_config` is the file that holds the user's own defaults; in the
+    platform's usual place if not given, and it need not exist. Raises PresetError with all that is wrong.
+    """
+    from engine.preset import assignments
+    from engine.preset.load import load as merge_and_check
+
+    path = find_preset(preset_name)
+    config = user_config or platformdirs.user_config_path("simtui") / "config.toml"
+    layers = [
+        *([_file_layer("user config", config)] if os.path.lexists(config) else []),
+        _file_layer("preset", path),
+        assignments.environment(environ),
+        assignments.command_line(sets),
+    ]
+    return merge_and_check(layers, str(path))
+
+
+def find_preset(name: str) -> Path:
+    """Return the file of a preset: a path, or the bare name of a shipped one. Raises PresetError."""
+    from engine.preset.problems import PresetError, Problem
+    from engine.preset.wording import nearest, one_of, show
+
+    path = Path(name)
+    known = {path.stem: path for path in shipped()}
+    if name in known and not os.path.isfile(name):
+        return known[name]
+    if os.path.lexists(name):
+        return path
+    meant = nearest(path.stem, known)
+    problem = Problem(
+        what=f"there is no file {show(name)}", nearest=meant, allowed=f"a path, or one of {one_of(known)}"
+    )
+    raise PresetError(show(name), [problem])
+
+
+def shipped() -> list[Path]:
+    """Return the presets that come with simtui; their names are the stems."""
+    here = Path(__file__).parent
+    folder = here / "presets" if (here / "presets").is_dir() else here.parent / "presets"
+    return sorted(folder.glob("*.toml"))
+
+
+def _file_layer(name: str, path: Path) -> Layer:
+    from engine.preset.problems import PresetError, Problem
+    from engine.preset.toml_source import file_layer
+
+    try:
+        content = _read(path)
+    except OSError as error:
+        problem = Problem(where=str(path), what=f"cannot be read: {error.strerror}")
+        raise PresetError(str(path), [problem]) from error
+    return file_layer(name, str(path), content)
+
+
+def _read(path: Path) -> bytes:
+    from engine.preset.toml_source import MAX_BYTES
+
+    # A pipe or device could block or never end; looked at before opening, for opening a pipe blocks too.
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(0, "a directory" if stat.S_ISDIR(mode) else "not a regular file")
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)

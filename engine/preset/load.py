@@ -1,0 +1,79 @@
+"""From layers of settings to a preset: merged, checked, and every value with its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import FieldInfo, fields
+
+from engine.preset.agreement import disagreements
+from engine.preset.check import table_faults
+from engine.preset.layers import Layer, Merged, Origin, merge
+from engine.preset.problems import PresetError
+from engine.preset.schema import Preset
+from engine.preset.toml_source import file_layer
+from engine.preset.variants import set_aside, variants
+from engine.preset.wording import Path
+from engine.preset.write import plain, to_toml
+
+
+class Loaded(NamedTuple):
+    """A preset that has passed every check."""
+
+    preset: Preset
+    merged: Merged
+    set_aside: list[str]
+    """Settings that a stronger layer made meaningless by naming another backend or scenario."""
+
+    @property
+    def toml(self) -> str:
+        """The whole preset as TOML, defaults written out; it loads back to an equal preset."""
+        return to_toml(self.preset)
+
+    def settings(self) -> Iterator[tuple[Path, Any, Origin]]:
+        """Yield every setting, defaults included: its key path, its value (None: not set), its origin."""
+        for path, value in _leaves((), plain(self.preset)):
+            yield path, value, self.merged.origin(path)
+
+
+def load(layers: Sequence[Layer], name: str) -> Loaded:
+    """Merge layers, the weakest first, and check the result. Raises PresetError with every problem.
+
+    `name` is what messages call the preset: its file.
+    """
+    merged = merge(layers)
+    aside = set_aside(merged)
+    found = list(table_faults(Preset, merged.values))
+    spoiled = {problem.path[0] for problem in found}
+    tables = {
+        field.name: _built(field, merged.values) for field in fields(Preset) if field.name not in spoiled
+    }
+    found += disagreements(tables)
+    problems = [problem for layer in layers for problem in layer.problems]
+    problems += [msgspec.structs.replace(p, where=merged.around(p.path).where or name) for p in found]
+    if problems:
+        raise PresetError(name, problems)
+    return Loaded(Preset(**tables), merged, aside)
+
+
+def from_toml(content: bytes, file: str) -> Preset:
+    """Return the preset that a TOML file holds, such as the one in a run directory. Raises PresetError."""
+    return load([file_layer("preset", file, content)], file).preset
+
+
+def _built(field: FieldInfo, values: dict[str, Any]) -> Any:
+    if field.name not in values:
+        return field.default
+    known = variants(field.type)
+    table = values[field.name]
+    return msgspec.convert(table, known.find(table[known.tag_field]) if known else field.type)
+
+
+def _leaves(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and (value or len(path) < 2):
+        for key, inner in value.items():
+            yield from _leaves((*path, key), inner)
+    else:
+        yield path, value
