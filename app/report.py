@@ -22,8 +22,8 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         if drawn:
             console.print("\nAnswers", style="bold")
             console.print("\n".join(drawn), no_wrap=True, overflow="crop")
-        failed = figures.counts(record.failures) or "none"
-        console.print(f"\nFailures: {failed}")
+    if record.reports or record.failures:
+        console.print(f"\nFailures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
     if record.directory is not None:
         console.print(f"Run: {clean(record.directory)}", soft_wrap=True)
 

@@ -1,0 +1,124 @@
+"""`simtui --run`: one run from preset to report, without the interactive session."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+
+from app import run_directory, settings, streams
+from app.console import console
+from app.interrupts import Interrupts
+from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
+from app.record import Record
+from app.report import print_error, print_report
+from engine.cluster.control import Event, Notice
+from engine.errors import SimtuiError
+from engine.preset.schema import Preset
+
+
+class Client(Protocol):
+    """What is needed of engine.client.RunClient."""
+
+    directory: Path
+
+    def events(self) -> Iterator[Event]:
+        """Yield what happens, up to the run's last word."""
+
+    def stop(self, reason: str) -> None:
+        """Ask for an orderly end."""
+
+    def kill(self) -> None:
+        """End at once."""
+
+
+Start = Callable[[Preset, str, Path], Client]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `simtui --run`."""
+
+    preset: str
+    sets: tuple[str, ...] = ()
+    out: str | None = None
+    json: bool = False
+    verbosity: Verbosity = Verbosity.NORMAL
+    no_color: bool = False
+
+
+def run(options: Options, start: Start | None = None, clock: Callable[[], float] = time.monotonic) -> int:
+    """Run a preset, tell of it, and return the exit code. `start` is engine.client.start unless given."""
+    record = Record()
+    narration = console(sys.stderr, no_color=options.no_color)
+    with Interrupts() as interrupts, _narrator(narration, options.verbosity, clock) as narrator:
+        try:
+            client = _begin(options, start, narrator, record)
+            interrupts.kill = client.kill
+            _follow(client, interrupts, narrator, record)
+        except SimtuiError as error:
+            if not interrupts.killed:
+                record.fail(error)
+    return _conclude(record, options, narration, interrupted=interrupts.reason is not None)
+
+
+def _begin(options: Options, start: Start | None, narrator: Narrator, record: Record) -> Client:
+    if start is None:
+        from engine import client
+
+        start = client.start
+    loaded = settings.load(options.preset, options.sets)
+    for setting in loaded.set_aside:
+        narrator.hear(Notice("info", f"not used: {setting}"))
+    record.name = loaded.preset.name
+    record.directory = run_directory.claim(loaded.preset, options.out, datetime.now())
+    try:
+        return start(loaded.preset, loaded.toml, record.directory)
+    except SimtuiError:
+        if run_directory.released(record.directory):
+            record.directory = None
+        raise
+
+
+def _narrator(console: Console, verbosity: Verbosity, clock: Callable[[], float]) -> Narrator:
+    if console.file.isatty() and not console.is_dumb_terminal:
+        return LiveNarrator(console, verbosity)
+    return PlainNarrator(console, clock, verbosity)
+
+
+def _follow(client: Client, interrupts: Interrupts, narrator: Narrator, record: Record) -> None:
+    asked = False
+    try:
+        for event in client.events():
+            record.add(event)
+            narrator.hear(event)
+            if interrupts.reason and not asked:
+                asked = True
+                client.stop(interrupts.reason)
+                advice = f"stopping ({interrupts.reason}); Ctrl-C ends the run at once"
+                narrator.hear(Notice("warning", advice))
+    except BaseException:
+        client.kill()  # whatever went wrong on this side, no process may be left behind
+        raise
+
+
+def _conclude(record: Record, options: Options, narration: Console, *, interrupted: bool) -> int:
+    last = record.close(interrupted)
+    stream = sys.stderr if options.json else sys.stdout
+    page = narration if options.json else console(stream, no_color=options.no_color)
+    print_report(page, record, blocks=streams.can_draw_blocks(stream))
+    if options.json:
+        stdout = streams.Lasting(sys.stdout)
+        stdout.write(record.as_json() + "\n")
+        stdout.flush()
+    if last.state == "interrupted":
+        narration.print("interrupted; everything up to here is saved")
+    if last.what:
+        print_error(narration, last)
+    return last.exit_code
