@@ -79,6 +79,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
 
     Times are seconds: `queued_s` from arrival at the service to the start of work, `busy_s` from there to the
     end. Tokens: `tokens_in` counts the whole prompt, `tokens_cached` those of them that cost no work.
+    `dropped` counts the oldest messages of the tail that did not fit into the model's context.
     With finish ERROR or TIMEOUT, `text` is what went wrong.
     """
 
@@ -90,6 +91,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     tokens_cached: int = 0
     queued_s: float = 0.0
     busy_s: float = 0.0
+    dropped: int = 0
 
 
 class ResultBatch(msgspec.Struct, array_like=True, gc=False):

@@ -1,0 +1,98 @@
+"""A loaded model with its contexts and threads. Importing this loads the native library."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from engine.errors import ModelError
+from engine.models.llama_cpp.branch import Branch, Member
+from engine.models.llama_cpp.constraint import Forms
+from engine.models.llama_cpp.context import Context, padded
+from engine.models.llama_cpp.decoder import Decoder, Plan
+from engine.models.llama_cpp.model import Model
+from engine.models.llama_cpp.prompts import PromptWriter
+from engine.models.llama_cpp.queue import Queue
+from engine.models.protocol import Catalogue
+from engine.models.settings import LlamaCpp
+
+FIRST_CELLS = 512
+"""Cells of a sequence to begin with; contexts grow when a conversation needs more."""
+
+MEMORY_SHARE = 0.5
+"""Of the memory that is free at the start, no more than this goes to KV cells."""
+
+
+class Engine:
+    """Contexts over one model, each with its thread, fed from one queue."""
+
+    def __init__(
+        self, settings: LlamaCpp, file: Path, catalogue: Catalogue, seed: int, clock: Callable[[], float]
+    ) -> None:
+        """Load the model and start the threads. Raises ModelError."""
+        self._queue = Queue(settings.state_cache_bytes)
+        self._contexts: list[Context] = []
+        self._threads: list[threading.Thread] = []
+        self._model = model = Model(file)
+        try:
+            writer = PromptWriter(model)
+            limit = min(settings.context_tokens, model.trained_context)
+            self._sequences = affordable(settings, cores(settings), model.kv_bytes_per_token)
+            for _ in range(cores(settings)):
+                cells = min(FIRST_CELLS, limit)
+                self._contexts.append(
+                    Context(model, self._sequences, cells, reproducible=settings.reproducible)
+                )
+        except ModelError:
+            self.close()
+            raise
+        self._plan = Plan(
+            model, writer, Forms(model), self._queue, catalogue, seed, limit, settings.timeout_s, clock
+        )
+        for number, context in enumerate(self._contexts):
+            decoder = Decoder(self._plan, context)
+            thread = threading.Thread(target=decoder.run, name=f"llama.cpp context {number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the manifest should say of the model as it is loaded."""
+        return {
+            "model": self._model.description,
+            "contexts": len(self._contexts),
+            "sequences": self._sequences,
+            "context_tokens": self._plan.context_tokens,
+        }
+
+    def put(self, members: Iterable[Member]) -> None:
+        """Take requests; each is answered through its member."""
+        self._queue.put(members, self._plan.catalogue.forms)
+
+    def close(self) -> list[Branch]:
+        """Stop the threads, free all memory, and return what was never started."""
+        left = self._queue.close()
+        for thread in self._threads:
+            thread.join()
+        for context in self._contexts:
+            context.close()
+        self._model.close()
+        return left
+
+
+def cores(settings: LlamaCpp) -> int:
+    """Return how many contexts decode side by side."""
+    if settings.contexts is not None:
+        return settings.contexts
+    process = psutil.Process()
+    return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else psutil.cpu_count() or 1
+
+
+def affordable(settings: LlamaCpp, contexts: int, kv_bytes_per_token: int) -> int:
+    """Return how many sequences each context may have so that their cells fit into memory at full length."""
+    sequence = padded(settings.context_tokens) * kv_bytes_per_token
+    budget = MEMORY_SHARE * psutil.virtual_memory().available
+    return max(1, min(settings.sequences, int(budget // (contexts * sequence))))
