@@ -12,6 +12,9 @@ import msgspec
 from engine.cluster.control import Event, Finished, RoundReport, Snapshot
 from engine.errors import ExitCode, SimtuiError
 
+RUN_FILE = "run.db"
+"""Name of the SQLite file in a run directory."""
+
 
 class Record:
     """Collects the events of a run; `finished` stays None until the run said its last word."""
@@ -22,6 +25,12 @@ class Record:
         self.reports: list[RoundReport] = []
         self.failures: dict[str, int] = {}
         self.finished: Finished | None = None
+
+    @property
+    def run_file(self) -> Path | None:
+        """Path of the run file; None if the run did not come so far as to make one."""
+        path = self.directory and self.directory / RUN_FILE
+        return path if path and path.is_file() else None
 
     def add(self, event: Event) -> None:
         """Take in the next event."""
@@ -37,19 +46,17 @@ class Record:
         """Note an error that ended the run on this side of the control link."""
         self.finished = Finished("failed", int(error.exit_code), error.what, error.where, error.hint)
 
-    def close(self, interrupted: bool) -> Finished:
-        """Return the run's last word, or make one up for a run that was killed or lost."""
-        if self.finished is None:
-            self.finished = (
-                Finished("interrupted", int(ExitCode.INTERRUPTED))
-                if interrupted
-                else Finished("failed", int(ExitCode.FAILED), "the run ended without saying why")
-            )
-        return self.finished
+    def interrupt(self) -> None:
+        """Note that the run was killed on request; what it says about its sudden death is no news."""
+        self.finished = Finished("interrupted", int(ExitCode.INTERRUPTED))
+
+    def last_word(self) -> Finished:
+        """Return how the run ended."""
+        return self.finished or Finished("failed", int(ExitCode.FAILED), "the run ended without saying why")
 
     def as_json(self) -> str:
         """Return the object of `--json`, in ASCII, so that no text in it can reach the terminal raw."""
-        last = self.close(interrupted=False)
+        last = self.last_word()
         error = {"what": last.what, "where": last.where, "hint": last.hint} if last.what else None
         summary = {
             "name": self.name,
@@ -58,7 +65,8 @@ class Record:
             "error": error,
             "rounds": [_round(report) for report in self.reports],
             "failures": self.failures,
-            "run_directory": None if self.directory is None else str(self.directory),
+            "run_directory": self.directory and str(self.directory),
+            "run_file": self.run_file and str(self.run_file),
         }
         return json.dumps(summary, allow_nan=False)
 

@@ -12,7 +12,7 @@ from engine.errors import SimtuiError
 
 
 def print_report(console: Console, record: Record, *, blocks: bool) -> None:
-    """Print everything that a run has to show; of a run without rounds, only its directory."""
+    """Print everything that a run has to show; of a run without rounds, only where it lies."""
     if record.reports:
         console.print("\nRounds", style="bold")
         console.print(rounds.results_table(record.reports))
@@ -25,7 +25,7 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
     if record.reports or record.failures:
         console.print(f"\nFailures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
     if record.directory is not None:
-        console.print(f"Run: {clean(record.directory)}", soft_wrap=True)
+        console.print(f"Run: {clean(record.run_file or record.directory)}", soft_wrap=True)
 
 
 def print_error(console: Console, error: SimtuiError | Finished) -> None:

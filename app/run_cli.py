@@ -63,9 +63,10 @@ def run(options: Options, start: Start | None = None, clock: Callable[[], float]
             interrupts.kill = client.kill
             _follow(client, interrupts, narrator, record)
         except SimtuiError as error:
-            if not interrupts.killed:
-                record.fail(error)
-    return _conclude(record, options, narration, interrupted=interrupts.reason is not None)
+            record.fail(error)
+        if interrupts.killed:
+            record.interrupt()
+    return _conclude(record, options, narration)
 
 
 def _begin(options: Options, start: Start | None, narrator: Narrator, record: Record) -> Client:
@@ -94,22 +95,17 @@ def _narrator(console: Console, verbosity: Verbosity, clock: Callable[[], float]
 
 def _follow(client: Client, interrupts: Interrupts, narrator: Narrator, record: Record) -> None:
     asked = False
-    try:
-        for event in client.events():
-            record.add(event)
-            narrator.hear(event)
-            if interrupts.reason and not asked:
-                asked = True
-                client.stop(interrupts.reason)
-                advice = f"stopping ({interrupts.reason}); Ctrl-C ends the run at once"
-                narrator.hear(Notice("warning", advice))
-    except BaseException:
-        client.kill()  # whatever went wrong on this side, no process may be left behind
-        raise
+    for event in client.events():
+        record.add(event)
+        narrator.hear(event)
+        if interrupts.reason and not asked:
+            asked = True
+            client.stop(interrupts.reason)
+            narrator.hear(Notice("warning", f"stopping ({interrupts.reason}); Ctrl-C ends the run at once"))
 
 
-def _conclude(record: Record, options: Options, narration: Console, *, interrupted: bool) -> int:
-    last = record.close(interrupted)
+def _conclude(record: Record, options: Options, narration: Console) -> int:
+    last = record.last_word()
     stream = sys.stderr if options.json else sys.stdout
     page = narration if options.json else console(stream, no_color=options.no_color)
     print_report(page, record, blocks=streams.can_draw_blocks(stream))

@@ -14,7 +14,7 @@ Step = Event | Callable[["FakeClient"], Event | None]
 class FakeClient:
     """Plays the events it was given; a step may be a function, which may act and return an event or None.
 
-    After `stop` it skips to `on_stop`, after `kill` it ends at once, as a run would.
+    After `stop` it skips to `on_stop`, after `kill` it ends at once with a failure, as a run does.
     """
 
     def __init__(self, steps: Iterable[Step], on_stop: Iterable[Event] = ()) -> None:
@@ -36,6 +36,7 @@ class FakeClient:
             if event is not None:
                 yield event
             if self.killed:
+                yield Finished("failed", 1, "the coordinator was killed by SIGKILL")
                 return
             if self.stopped:
                 yield from self.on_stop

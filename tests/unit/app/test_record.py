@@ -42,11 +42,15 @@ def test_json_is_valid_and_tame_whatever_is_in_it() -> None:
 def test_an_error_before_the_run_is_its_last_word() -> None:
     record = Record()
     record.fail(UsageError("no such preset", where="x.toml", hint="simtui presets"))
-    assert record.close(interrupted=False) == Finished(
-        "failed", 2, "no such preset", "x.toml", "simtui presets"
-    )
+    assert record.last_word() == Finished("failed", 2, "no such preset", "x.toml", "simtui presets")
 
 
-def test_a_run_that_was_killed_or_lost_gets_a_last_word() -> None:
-    assert Record().close(interrupted=True) == Finished("interrupted", 130)
-    assert Record().close(interrupted=False).exit_code == 1
+def test_a_run_that_was_lost_gets_a_last_word() -> None:
+    assert Record().last_word().exit_code == 1
+
+
+def test_a_run_that_was_killed_on_request_did_not_fail() -> None:
+    record = Record()
+    record.add(Finished("failed", 1, "the coordinator was killed by SIGKILL"))
+    record.interrupt()
+    assert record.last_word() == Finished("interrupted", 130)

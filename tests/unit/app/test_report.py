@@ -47,6 +47,11 @@ def test_a_run_without_rounds_has_a_directory_only() -> None:
     assert report() == "Run: /runs/game-1\n"
 
 
+def test_the_run_file_is_named_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "run.db").touch()
+    assert report(directory=str(tmp_path)) == f"Run: {tmp_path}/run.db\n"
+
+
 def test_a_long_directory_is_not_broken() -> None:
     assert f"/{'x' * 200}\n" in report(directory=f"/{'x' * 200}")
 
