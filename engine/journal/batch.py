@@ -1,0 +1,66 @@
+"""What a worker sends to the journal: rows in the order of the columns, ready to be written.
+
+A row is a plain tuple. Decoding a batch makes them, the writer passes them on, and no line of Python runs for
+each of them in the coordinator.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""An integer that SQLite can hold; msgpack could bring larger ones."""
+
+REPLY_COLUMNS = (
+    "key",
+    "model",
+    "prompt",
+    "prefix",
+    "form",
+    "value",
+    "problem",
+    "finish",
+    "tokens_in",
+    "tokens_out",
+    "tokens_cached",
+    "queued_s",
+    "busy_s",
+    "text",
+    "messages",
+)
+
+ReplyRow = tuple[
+    Count,  # key
+    Count,  # model
+    Count,  # prompt
+    Count,  # prefix
+    Count,  # form
+    float | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | str | None,  # value
+    str | None,  # problem
+    str,  # finish
+    Count,  # tokens_in
+    Count,  # tokens_out
+    Count,  # tokens_cached
+    float,  # queued_s
+    float,  # busy_s
+    str | None,  # text
+    str | None,  # messages
+]
+
+FAILURE_COLUMNS = ("key", "kind", "detail", "traceback", "action")
+FailureRow = tuple[Count, str, str, str | None, str]
+
+SharedRow = tuple[Count, str]
+"""(id, JSON) of a prefix or a form."""
+
+
+class JournalBatch(msgspec.Struct, array_like=True, gc=False):
+    """Rows of one worker, and the prefixes and forms they refer to that it has not sent before."""
+
+    replies: list[ReplyRow] = []
+    failures: list[FailureRow] = []
+    prefixes: list[SharedRow] = []
+    forms: list[SharedRow] = []

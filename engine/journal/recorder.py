@@ -1,0 +1,102 @@
+"""The worker's end of the journal: collects what has to be recorded until the worker sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from engine.journal.batch import JournalBatch
+from engine.journal.storable import Turn, json_text, named, storable_messages, storable_text, storable_value
+from engine.journal.transcripts import Transcripts
+from engine.keys import CALL_BITS, MAX_AGENTS
+
+
+class Asked(Protocol):
+    """The request that a reply answers."""
+
+    key: int
+    prefix: int
+    form: int
+
+    @property
+    def tail(self) -> Sequence[Turn]:
+        """The messages after the prefix."""
+
+
+class Replied(Protocol):
+    """What the model service returned."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    queued_s: float
+    busy_s: float
+
+    @property
+    def finish(self) -> str:
+        """Why it ended."""
+
+
+class Recorder:
+    """Collects rows. `transcripts` says whose texts are kept, `max_chars` how much of each."""
+
+    def __init__(self, transcripts: Transcripts, max_chars: int) -> None:
+        self._transcripts = transcripts
+        self._max_chars = max_chars
+        self._known: set[int] = set()
+        self._batch = JournalBatch([], [], [], [])
+
+    def __len__(self) -> int:
+        """Return how many replies and failures wait to be sent."""
+        return len(self._batch.replies) + len(self._batch.failures)
+
+    def reply(
+        self, request: Asked, result: Replied, *, model: int, prompt: int, value: Any, problem: str | None
+    ) -> None:
+        """Record a reply. `prompt` is the id of the whole prompt, `value` the answer read, if any."""
+        key = request.key
+        kept = self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
+        self._batch.replies.append(
+            (
+                key,
+                model,
+                prompt,
+                request.prefix,
+                request.form,
+                storable_value(value),
+                problem,
+                result.finish,
+                result.tokens_in,
+                result.tokens_out,
+                result.tokens_cached,
+                result.queued_s,
+                result.busy_s,
+                storable_text(result.text, self._max_chars) if kept else None,
+                storable_messages(request.tail, self._max_chars) if kept else None,
+            )
+        )
+
+    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
+        """Record a failed reply, or a failed agent under the key of the call it would have made next."""
+        shown = None if traceback is None else storable_text(traceback, self._max_chars)
+        self._batch.failures.append((key, kind, storable_text(detail, self._max_chars), shown, action))
+
+    def prefix(self, prefix_id: int, messages: Sequence[Turn]) -> None:
+        """Make a prefix known; again costs nothing."""
+        if prefix_id not in self._known:
+            self._known.add(prefix_id)
+            self._batch.prefixes.append((prefix_id, storable_messages(messages, self._max_chars)))
+
+    def form(self, form_id: int, form: msgspec.Struct) -> None:
+        """Make a form known; again costs nothing."""
+        if form_id not in self._known:
+            self._known.add(form_id)
+            self._batch.forms.append((form_id, json_text(named(form))))
+
+    def take(self) -> JournalBatch:
+        """Return what has been collected and start anew."""
+        batch, self._batch = self._batch, JournalBatch([], [], [], [])
+        return batch

@@ -1,0 +1,32 @@
+"""How a run file is recognised. Apart from the schema, so that reading one does not load sqlite-utils."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from engine.errors import JournalError
+
+APPLICATION_ID = int.from_bytes(b"simt", "big")
+"""SQLite's application_id of every run file."""
+
+SCHEMA_VERSION = 1
+"""SQLite's user_version: the number of migrations in engine.journal.schema."""
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise JournalError unless this version can read the file."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise JournalError(
+            "this is not a run file of simtui",
+            where=str(path),
+            hint="Name the file run.db of a run directory.",
+        )
+    if version > SCHEMA_VERSION:
+        raise JournalError(
+            f"the run file has schema {version}, this simtui knows schemas up to {SCHEMA_VERSION}",
+            where=str(path),
+            hint="Open it with the simtui that wrote it, or a later one.",
+        )

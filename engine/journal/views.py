@@ -1,0 +1,39 @@
+"""Views of the run file: answers to the usual questions, for any SQLite tool. docs/files.md explains them."""
+
+from __future__ import annotations
+
+VIEWS = {
+    # A step's calls are numbered below 2048, so its later ones have keys up to key | 2047: one index probe.
+    "answers": """
+        SELECT round, agent, value, key FROM replies
+        WHERE call < 2048 AND value IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM replies AS later
+          WHERE later.key > replies.key AND later.key <= (replies.key | 2047) AND later.value IS NOT NULL)""",
+    "rounds_overall": "SELECT * FROM rounds WHERE grp = -1",
+    "round_stats": """
+        SELECT round, grp, stat.key AS name, stat.value AS value
+        FROM rounds, json_each(rounds.stats) AS stat""",
+    "round_histogram": """
+        SELECT round, grp, bin.key AS bin,
+          low + (high - low) * bin.key / json_array_length(histogram) AS bin_low,
+          low + (high - low) * (bin.key + 1) / json_array_length(histogram) AS bin_high,
+          bin.value AS n
+        FROM rounds, json_each(rounds.histogram) AS bin""",
+    "failure_counts": """
+        SELECT round, kind, action, count(*) AS n FROM failures GROUP BY round, kind, action""",
+    "usage": """
+        SELECT total.round, models.name AS model, calls,
+          tokens_in, tokens_out, tokens_cached, queued_s, busy_s
+        FROM (SELECT round, model, count(*) AS calls, sum(tokens_in) AS tokens_in,
+                sum(tokens_out) AS tokens_out, sum(tokens_cached) AS tokens_cached,
+                sum(queued_s) AS queued_s, sum(busy_s) AS busy_s
+              FROM replies GROUP BY round, model) AS total
+        LEFT JOIN models ON models.id = total.model""",
+    "time_split": """
+        SELECT round, seconds, model_s, agents_s, messages_s, idle_s, journal_s, cpu_s
+        FROM rounds WHERE grp = -1""",
+    "transcript": """
+        SELECT agent, round, call, replies.key AS key, prefixes.messages AS prefix,
+          replies.messages AS messages, text, value, problem, finish
+        FROM replies LEFT JOIN prefixes ON prefixes.id = replies.prefix ORDER BY replies.key""",
+}

@@ -1,0 +1,162 @@
+"""Writes the run file. Only the coordinator has a writer, so the file has one writer at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from engine.journal.batch import FAILURE_COLUMNS, REPLY_COLUMNS, JournalBatch
+from engine.journal.faults import journal_faults
+from engine.journal.rounds import ROUND_COLUMNS, Round
+from engine.journal.schema import migrate
+from engine.journal.storable import json_text, storable_text, storable_value
+from engine.journal.version import check_version
+
+COMMIT_ROWS = 20_000
+"""Rows that wait at most. With keys in scattered order a row costs 7 us at this size and 11 us at 2,000: more
+rows share a page that has to be written."""
+
+CACHE_KIB = 65_536
+CHECKPOINT_PAGES = 4_000
+LOCK_WAIT_S = 30.0
+
+
+def _insert(verb: str, table: str, columns: Sequence[str]) -> str:
+    """Return the statement; all parts are names of this program, never data."""
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT OR {verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+
+
+_REPLIES = _insert("IGNORE", "replies", REPLY_COLUMNS)
+_FAILURES = _insert("IGNORE", "failures", FAILURE_COLUMNS)
+_PREFIXES = _insert("IGNORE", "prefixes", ("id", "messages"))
+_FORMS = _insert("IGNORE", "forms", ("id", "form"))
+_MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description"))
+_ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
+_EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
+_META = _insert("REPLACE", "meta", ("key", "value"))
+
+
+class Writer:
+    """Collects rows and writes them when `COMMIT_ROWS` wait or `commit` is called, all or none.
+
+    What is committed survives the end of this process by any means; a loss of power may take what came after
+    SQLite's last checkpoint. Every method may raise JournalError. What was committed before stays readable,
+    and `commit` may be tried again.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        now: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Open or create the file. `now` dates events (seconds since 1970), `timer` measures own time."""
+        self.seconds = 0.0
+        """Time spent in here so far."""
+        self.replies = 0
+        """Replies written."""
+        self.duplicates = 0
+        """Replies whose key was there already; the first one stays."""
+        self._path = path
+        self._now = now
+        self._timer = timer
+        self._waiting: list[tuple[str, Sequence[tuple[Any, ...]]]] = []
+        self._n_waiting = 0
+        self._failed = False
+        with self._writing("the run file cannot be opened"):
+            self._db = Database(sqlite3.connect(path, timeout=LOCK_WAIT_S), execute_plugins=False)
+            try:
+                _prepare(self._db, path)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def add(self, batch: JournalBatch) -> None:
+        """Take a worker's batch."""
+        self._put(_PREFIXES, batch.prefixes)
+        self._put(_FORMS, batch.forms)
+        self._put(_FAILURES, batch.failures)
+        self._put(_REPLIES, batch.replies)
+
+    def rounds(self, rounds: Iterable[Round]) -> None:
+        """Take the ends of rounds; a round that is there already is replaced."""
+        self._put(_ROUNDS, [round_.row() for round_ in rounds])
+
+    def model(self, model_id: int, name: str, backend: str, description: Mapping[str, Any]) -> None:
+        """Say what the number of a model in the replies stands for."""
+        self._put(_MODELS, [(model_id, storable_text(name), backend, json_text(description))])
+
+    def event(self, kind: str, detail: str) -> None:
+        """Note something that happened to the run."""
+        self._put(_EVENTS, [(self._now(), kind, storable_text(detail))])
+
+    def meta(self, facts: Mapping[str, Any]) -> None:
+        """Note facts about the whole run."""
+        self._put(_META, [(key, storable_value(value)) for key, value in facts.items()])
+
+    def commit(self) -> None:
+        """Write what waits, in one transaction."""
+        if not self._waiting:
+            return
+        self._failed = True
+        with self._writing("the journal cannot be written"), self._db.atomic():
+            written = [self._db.conn.executemany(sql, rows).rowcount for sql, rows in self._waiting]
+        self._failed = False
+        for (sql, rows), n in zip(self._waiting, written, strict=True):
+            if sql == _REPLIES:
+                self.replies += n
+                self.duplicates += len(rows) - n
+        self._waiting.clear()
+        self._n_waiting = 0
+
+    def close(self) -> None:
+        """Write what waits, unless that has failed before, and leave one plain file."""
+        try:
+            if not self._failed:
+                self.commit()
+            # Without a WAL the file opens on read-only media too. A reader that is still there prevents that.
+            with suppress(sqlite3.OperationalError):
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.disable_wal()
+        finally:
+            self._db.close()
+
+    def _put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if rows:
+            self._waiting.append((statement, rows))
+            self._n_waiting += len(rows)
+            if self._n_waiting >= COMMIT_ROWS:
+                self.commit()
+
+    @contextmanager
+    def _writing(self, problem: str) -> Iterator[None]:
+        started = self._timer()
+        try:
+            with journal_faults(self._path, lambda: self._tell(problem)):
+                yield
+        finally:
+            self.seconds += self._timer() - started
+
+    def _tell(self, problem: str) -> str:
+        if not self._n_waiting:
+            return problem
+        return f"{problem} ({self.replies:,} replies are kept, the last {self._n_waiting:,} rows are not)"
+
+
+def _prepare(db: Database, path: Path) -> None:
+    """Set up a connection and bring the file to this version of the schema."""
+    if db.conn.execute("SELECT 1 FROM sqlite_master").fetchone():
+        check_version(db.conn, path)
+    db.enable_wal()
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    migrate(db)
