@@ -45,7 +45,10 @@ class Agent:
         raise NotImplementedError(f"{type(self).__name__} got a message but has no receive()")
 
     def tell(self, receiver: int, message: Any) -> None:
-        """Send a message that is handled before the receiver's next step. Raises ValueError for a stranger."""
+        """Send a message that is handled before the receiver's next step.
+
+        Raises ValueError for an agent of another group, unless the scenario couples its groups.
+        """
         self.world.mail.tell(self, receiver, message)
 
     def ask(self, receiver: int, message: Any) -> Ask:

@@ -53,7 +53,7 @@ class Gather(Effect):
     def begin(self, scheduler: Scheduler) -> None:
         """Start all parts."""
         if not self._effects:
-            scheduler.complete(self, [])
+            scheduler.later(self, [])
         for index, effect in enumerate(self._effects):
             effect.activation, effect.gather, effect.index = self.activation, self, index
             effect.begin(scheduler)

@@ -102,7 +102,8 @@ class Mail:
         self._inboxes: dict[int, list[tuple[int, msgspec.Raw]]] = {}
         self._open: dict[int, Ask] = {}
         self._queues: dict[int, deque[tuple[int, Question]]] = {}
-        self._answered: Counter[int] = Counter()
+        self._draining: set[int] = set()
+        self._answered: dict[int, tuple[int, int]] = {}
         self._decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {}
         self.outgoing: dict[int, Post] = defaultdict(_empty_post)
         self.arrived: Counter[tuple[int, int]] = Counter()
@@ -161,23 +162,20 @@ class Mail:
             self._settle(reply)
 
     def idle(self, agent_id: int) -> None:
-        """Answer the next question to an agent that has just become free."""
-        queue = self._queues.get(agent_id)
-        if queue is None:
+        """Let an agent that has just become free answer the questions that wait for it, one at a time."""
+        if agent_id in self._draining:  # it became free within this very loop: a hub answers 100,000 in a row
             return
-        origin, question = queue.popleft()
-        if not queue:
-            del self._queues[agent_id]
-        self._answer(origin, question)
+        self._draining.add(agent_id)
+        while agent_id not in self._scheduler.active and (queue := self._queues.get(agent_id)):
+            self._answer(*queue.popleft())
+            if not queue:
+                del self._queues[agent_id]
+        self._draining.discard(agent_id)
 
     @property
     def has_questions(self) -> bool:
         """Whether some question waits for an agent to become free."""
         return bool(self._queues)
-
-    def new_round(self) -> None:
-        """Forget what numbers the answers of the last round."""
-        self._answered.clear()
 
     def expire(self) -> None:
         """Raise DeadlineExceeded in agents that have waited too long for an answer."""
@@ -195,8 +193,12 @@ class Mail:
             self.outgoing[origin].replies.append(reply)
 
     def _check(self, world: Any, receiver: int) -> None:
-        if receiver not in world.members and not (world.scenario.coupled and 0 <= receiver < world.scenario.n_agents):
-            raise ValueError(f"agent {receiver} is not in group {world.group}, nor does the scenario couple its groups")
+        if receiver not in world.members and not (
+            world.scenario.coupled and 0 <= receiver < world.scenario.n_agents
+        ):
+            raise ValueError(
+                f"agent {receiver} is not in group {world.group}, nor does the scenario couple its groups"
+            )
 
     def _keep(self, told: Tell) -> None:
         key = pack(told.round, told.receiver)
@@ -221,15 +223,16 @@ class Mail:
         except (AskFailed, msgspec.DecodeError) as error:
             self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), str(error)))
             return True
-        number = STEP_CALLS + self._answered[agent.id]
+        last_round, n_calls = self._answered.get(agent.id, (0, 0))
+        key = pack(round_, agent.id, STEP_CALLS + (n_calls if last_round == round_ else 0))
         coroutine = agent.receive(message, unpack(question.key).agent)
-        owner = _Answering(self, origin, question)
-        self._scheduler.begin(Activation(agent, coroutine, pack(round_, agent.id, number), owner))
+        self._scheduler.begin(Activation(agent, coroutine, key, _Answering(self, origin, question)))
         return True
 
     def ended(self, activation: Activation) -> None:
         """Note how far the numbering of an answering agent has come, and let it answer the next question."""
-        self._answered[activation.agent.id] = activation.key % STEP_CALLS
+        key = unpack(activation.key)
+        self._answered[key.agent] = (key.round, key.call - STEP_CALLS)
         self.idle(activation.agent.id)
 
     def _settle(self, reply: Reply) -> None:
@@ -239,10 +242,8 @@ class Mail:
         sent = ask.activation.owner.sent
         for worker, n in reply.sent.items():
             sent[worker] = sent.get(worker, 0) + n
-        if reply.error is not None:
-            self._scheduler.fail(ask, AskFailed(reply.error))
-        else:
-            self._scheduler.complete(ask, msgspec.msgpack.decode(reply.message))
+        error = AskFailed(reply.error) if reply.error is not None else None
+        self._scheduler.later(ask, msgspec.msgpack.decode(reply.message), error)
 
     def _decoder(self, agent_type: type[Agent]) -> msgspec.msgpack.Decoder[Any]:
         decoder = self._decoders.get(agent_type)

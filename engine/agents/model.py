@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 STEP_CALLS = MAX_CALLS // 2
 """Calls below this number belong to an agent's step, the others to answering what it was asked."""
+
+MODEL_ID = 1
+"""The number of the run's model in the journal."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _FREE_TEXT = Text()
@@ -47,10 +49,18 @@ class OnFailure(Protocol):
 class Record(Protocol):
     """Where replies and failures go: the journal's side of a worker."""
 
-    def reply(self, call: ModelCall, result: Result, value: Any, problem: Problem | None) -> None:
-        """Keep one reply; `value` is None where there is none."""
+    def reply(
+        self, request: ModelCall, result: Result, *, model: int, prompt: int, value: Any, problem: str | None
+    ) -> None:
+        """Keep one reply; `value` is None where there is a problem, `prompt` the id of the whole prompt."""
 
-    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str = "") -> None:
+    def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
+        """Keep the leading messages of many prompts."""
+
+    def form(self, form_id: int, form: Form) -> None:
+        """Keep a form of answer."""
+
+    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Keep one entry of the failure ledger."""
 
 
@@ -61,7 +71,7 @@ class TooManyCalls(Exception):
 class ModelCall(Effect):
     """One question to the model; the result is the parsed answer."""
 
-    __slots__ = ("answer", "facts", "key", "model", "prompt", "prompt_id", "tries")
+    __slots__ = ("answer", "facts", "form", "key", "model", "prefix", "prompt", "prompt_id", "tries")
 
     def __init__(self, model: Model, prompt: Prompt, answer: Answer | Json, facts: Any) -> None:
         self.model = model
@@ -69,6 +79,11 @@ class ModelCall(Effect):
         self.answer = answer
         self.facts = facts
         self.tries = 0
+
+    @property
+    def tail(self) -> tuple[Message, ...]:
+        """The messages of this request alone."""
+        return self.prompt.tail
 
     def begin(self, scheduler: Scheduler) -> None:
         """Queue the request."""
@@ -99,7 +114,6 @@ class Model:
         self._new_prefixes: dict[int, tuple[Message, ...]] = {}
         self._new_forms: dict[int, Form] = {}
         self._last: dict[int, Any] = {}
-        self.ledger: Counter[str] = Counter()
 
     def chat(self, prompt: Prompt, answer: Answer | Json = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
         """Ask the model to continue a conversation and await its answer.
@@ -124,8 +138,8 @@ class Model:
         """Turn a call into a request. Raises TooManyCalls."""
         call.key = take_key(call.activation)
         prompt = call.prompt
-        prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
-        form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
+        prefix = call.prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
+        form = call.form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
         tail = _encode(prompt.tail)
         call.prompt_id = int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1
         self._open[call.key] = call
@@ -150,7 +164,9 @@ class Model:
             except Unreadable as unreadable:
                 self._unusable(call, result, unreadable)
             else:
-                self._record.reply(call, result, value, None)
+                self._record.reply(
+                    call, result, model=MODEL_ID, prompt=call.prompt_id, value=value, problem=None
+                )
                 self._answered(call, value)
 
     def _answered(self, call: ModelCall, value: Any) -> None:
@@ -160,8 +176,9 @@ class Model:
 
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries
-        self.ledger[reason.problem] += 1
-        self._record.reply(call, result, None, reason.problem)
+        self._record.reply(
+            call, result, model=MODEL_ID, prompt=call.prompt_id, value=None, problem=reason.problem
+        )
         action = "asked again" if again else self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
         if not again:
@@ -191,12 +208,14 @@ class Model:
     def _learn_prefix(self, base: tuple[Message, ...]) -> int:
         prefix = self._prefix_ids[base] = content_id(base)
         self._new_prefixes[prefix] = base
+        self._record.prefix(prefix, base)
         return prefix
 
     def _learn_form(self, answer: Answer | Json) -> int:
         form = Form(answer.wire if isinstance(answer, Json) else answer, self._sampling)
         form_id = self._form_ids[answer] = content_id(form)
         self._new_forms[form_id] = form
+        self._record.form(form_id, form)
         return form_id
 
 
@@ -220,5 +239,8 @@ def _read(answer: Answer | Json, result: Result) -> Any:
 
 def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:
     """Return the conversation that quotes a bad reply and says what was wrong with it."""
-    turns = (said("assistant", reply[:1000]), said("user", f"That does not answer the question: {complaint}."))
+    turns = (
+        said("assistant", reply[:1000]),
+        said("user", f"That does not answer the question: {complaint}."),
+    )
     return Prompt(prompt.base, prompt.tail + turns)

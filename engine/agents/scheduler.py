@@ -57,7 +57,7 @@ class Scheduler:
         self._clock = clock
         self._deadline_s = deadline_s
         self._wake = wake
-        self._ready: deque[tuple[Effect, Any]] = deque()
+        self._ready: deque[tuple[Effect, Any, Exception | None]] = deque()
         self._bridged: dict[Activation, float] = {}
         self._advances = 0
         self._seen = (0, 0.0)
@@ -81,14 +81,18 @@ class Scheduler:
         elif self.active.get(effect.activation.agent.id) is effect.activation:
             self._advance(effect.activation, effect.activation.coroutine.throw, error)
 
-    def later(self, effect: Effect, value: Any) -> None:
-        """Complete an effect from the worker's loop, for effects that are done before they begin to wait."""
-        self._ready.append((effect, value))
+    def later(self, effect: Effect, value: Any, error: Exception | None = None) -> None:
+        """Complete or fail an effect from the worker's loop, so that a chain of agents is no deep recursion."""
+        self._ready.append((effect, value, error))
 
     def run_ready(self) -> None:
-        """Complete what `later` put off."""
+        """Do what `later` put off."""
         for _ in range(len(self._ready)):
-            self.complete(*self._ready.popleft())
+            effect, value, error = self._ready.popleft()
+            if error is None:
+                self.complete(effect, value)
+            else:
+                self.fail(effect, error)
 
     @property
     def has_ready(self) -> bool:
@@ -105,7 +109,9 @@ class Scheduler:
             activation.owner.returned(activation, stop.value)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # agents are other people's code: sys.exit() in one stops that one only
+        except (
+            BaseException
+        ) as error:  # agents are other people's code: sys.exit() in one stops that one only
             self._end(activation)
             activation.owner.raised(activation, error)
         else:

@@ -17,7 +17,15 @@ class World:
     __slots__ = ("group", "mail", "members", "model", "round", "scenario", "seed", "shared")
 
     def __init__(
-        self, *, group: int, members: range, scenario: Any, seed: int, model: Model, mail: Mail, shared: tuple[Message, ...]
+        self,
+        *,
+        group: int,
+        members: range,
+        scenario: Any,
+        seed: int,
+        model: Model,
+        mail: Mail,
+        shared: tuple[Message, ...],
     ) -> None:
         self.group = group
         self.members = members

@@ -113,7 +113,9 @@ def latency(setting: float | dict[str, Any]) -> Callable[[NDArray[np.float64]], 
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name}: {error}", where="model.latency_s", hint=_shape_hint(name, kind)) from error
     if not np.isfinite(probe).all():
-        raise ModelError(f"{name}: these parameters are not allowed", where="model.latency_s", hint=_shape_hint(name, kind))
+        raise ModelError(
+            f"{name}: these parameters are not allowed", where="model.latency_s", hint=_shape_hint(name, kind)
+        )
     return lambda u: np.clip(frozen.ppf(u), 0.0, None)
 
 

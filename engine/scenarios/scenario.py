@@ -11,6 +11,8 @@ from msgspec import Meta
 from engine.agents.agent import Agent
 from engine.keys import MAX_ROUNDS
 from engine.models.policy import Rule
+from engine.models.protocol import Message
+
 
 class ScenarioSettings(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="name", forbid_unknown_fields=True
@@ -22,10 +24,17 @@ class ScenarioSettings(
     groups: Annotated[int, Meta(ge=1)] = 1
     """Number of groups that play apart from each other; sizes differ by one at most."""
 
+    @property
+    def scenario_name(self) -> str:
+        """The name in `[scenario] name`."""
+        return str(self.__struct_config__.tag)
+
     def problems(self, population_size: int) -> list[tuple[str, str, str]]:
         """Return what cannot be said by types alone, as (setting, what is wrong, what is allowed)."""
         if self.groups > population_size:
-            return [("groups", f"{self.groups} groups for {population_size} agents", f"1 to {population_size}")]
+            return [
+                ("groups", f"{self.groups} groups for {population_size} agents", f"1 to {population_size}")
+            ]
         return []
 
 
@@ -36,7 +45,7 @@ class Outcome(msgspec.Struct, frozen=True):
     bins between `low` and `high`, for the picture. `observation` is what the members are told next.
     """
 
-    stats: dict[str, float | str | None]
+    stats: dict[str, int | float | str | None]
     observation: Any = None
     histogram: list[int] = []
     low: float = 0.0
@@ -51,6 +60,11 @@ class Scenario:
     """
 
     Settings: ClassVar[type[ScenarioSettings]]
+    Observation: ClassVar[Any] = Any
+    """The type that observations are decoded to before agents see them."""
+    coupled: ClassVar[bool] = False
+    """Whether groups depend on each other: then they may exchange messages, and none begins a round before
+    all have ended the last."""
     policies: ClassVar[Mapping[str, Rule]] = {}
 
     def __init__(self, settings: Any, n_agents: int, seed: int) -> None:
@@ -61,6 +75,10 @@ class Scenario:
     def agent(self, agent_id: int) -> Agent:
         """Make one agent. Called when it first acts; must depend on nothing but the id and the settings."""
         raise NotImplementedError
+
+    def shared(self, group: int) -> tuple[Message, ...]:
+        """Return the messages that every member's conversation begins with; they are computed once."""
+        return ()
 
     def opening(self, group: int) -> Any:
         """Return the observation of round 1; anything msgpack can carry."""
@@ -79,7 +97,10 @@ class Scenario:
         raise NotImplementedError
 
     def conclude(self, round_: int, group: int, tallies: Sequence[Any]) -> Outcome:
-        """Make the outcome of a group's round from the tallies of the workers that hold it, in agent order."""
+        """Make the outcome of a group's round from the tallies of the workers that hold it.
+
+        Tallies come in agent order.
+        """
         raise NotImplementedError
 
     def overall(self, round_: int, tallies: Sequence[Any]) -> Outcome:

@@ -1,0 +1,123 @@
+"""Start a run in processes of its own and follow it; all that the command line and the terminal app know of
+the engine's inside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import zmq
+
+from engine.cluster.control import Command, Event, Finished, Stop, Watch
+from engine.cluster.endpoints import Endpoints, new_folder
+from engine.errors import ExitCode
+from engine.preset.schema import Preset
+
+POLL_MS = 200
+LOG_TAIL_CHARS = 2000
+
+
+class RunClient:
+    """A run that this process has started. Losing this process ends the run, with everything saved."""
+
+    def __init__(
+        self, directory: Path, endpoints: Endpoints, process: subprocess.Popen[bytes], lifeline: int
+    ) -> None:
+        self.directory = directory
+        self._endpoints = endpoints
+        self._process = process
+        self._lifeline = lifeline
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        self._socket.linger = 1000
+        self._socket.connect(endpoints.control)
+        self._events = msgspec.msgpack.Decoder(Event)
+        self._send(Watch())
+
+    def events(self) -> Iterator[Event]:
+        """Yield what the run tells, a snapshot four times a second among it; the last one is Finished."""
+        while True:
+            if self._socket.poll(POLL_MS):
+                event: Event = self._events.decode(self._socket.recv())
+                yield event
+                if isinstance(event, Finished):
+                    break
+            elif self._process.poll() is not None and not self._socket.poll(0):
+                yield self._died()
+                break
+        self._close()
+
+    def stop(self, reason: str) -> None:
+        """Ask the run to end, keeping everything; `events` then goes on to Finished."""
+        self._send(Stop(reason))
+
+    def kill(self) -> None:
+        """End the run at once; what the journal has committed stays."""
+        self._process.kill()
+
+    def _send(self, command: Command) -> None:
+        self._socket.send(msgspec.msgpack.encode(command))
+
+    def _died(self) -> Finished:
+        code = self._process.returncode
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        tail = _tail(self.directory / "stderr.log")
+        return Finished(
+            "failed",
+            ExitCode.FAILED,
+            f"the coordinator {how}" + (f"; its last words:\n{tail}" if tail else ""),
+            f"process {self._process.pid}",
+            f"what had been journalled is in {self.directory}",
+        )
+
+    def _close(self) -> None:
+        self._socket.close()
+        self._context.term()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._lifeline)
+        self._endpoints.remove()
+
+
+def start(preset: Preset, preset_toml: str, directory: Path) -> RunClient:
+    """Start a run in an existing, empty run directory, which gets the preset and the log of native output.
+
+    Raises UsageError if the directory cannot be written.
+    """
+    (directory / "preset.toml").write_text(preset_toml, encoding="utf-8")
+    endpoints = Endpoints.in_folder(new_folder())
+    theirs, ours = os.pipe()
+    os.set_inheritable(theirs, True)
+    with (directory / "stderr.log").open("ab") as log:
+        process = subprocess.Popen(
+            command("coordinate", str(directory), endpoints.folder, str(theirs)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[theirs],
+            start_new_session=True,
+        )
+    os.close(theirs)
+    return RunClient(directory, endpoints, process, ours)
+
+
+def command(*arguments: str) -> Sequence[str]:
+    """Return the command that runs the engine's own entry point: this program if frozen, else Python."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "--engine", *arguments]
+    return [sys.executable, "-m", "engine.cluster.main", *arguments]
+
+
+def _tail(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")[-LOG_TAIL_CHARS:].strip()
+    except OSError:
+        return ""

@@ -1,0 +1,25 @@
+"""From `[model]` settings to a backend; each is imported only in the process that runs it."""
+
+from __future__ import annotations
+
+from engine.cluster.setup import Setup
+from engine.models.protocol import Backend, Catalogue
+from engine.models.settings import Dummy, LlamaCpp, Policy
+
+
+def make(setup: Setup, catalogue: Catalogue) -> Backend:
+    """Return the backend that the preset asks for, not yet open."""
+    seed = setup.preset.seed
+    match setup.preset.model:
+        case Dummy() as settings:
+            from engine.models.dummy import DummyBackend
+
+            return DummyBackend(settings, catalogue, seed)
+        case Policy() as settings:
+            from engine.models.policy import PolicyBackend
+
+            return PolicyBackend(settings, setup.scenario_type.policies, seed)
+        case LlamaCpp() as settings:
+            from engine.models.llama_cpp.backend import LlamaCppBackend
+
+            return LlamaCppBackend(settings, catalogue, seed, setup.cache_directory)

@@ -1,0 +1,156 @@
+"""Worker and service processes: started before any thread or socket, watched, and never left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import Queue
+from typing import TypeAlias
+
+import msgspec
+import zmq
+
+from engine.cluster.link import Context, Link
+from engine.cluster.service_node import ServiceNode
+from engine.cluster.setup import Setup
+from engine.cluster.trouble import trouble_of
+from engine.cluster.wire import Failed
+from engine.cluster.worker_node import WorkerNode
+
+LogQueue: TypeAlias = "Queue[logging.LogRecord]"
+WATCH_S = 0.5
+"""How often a child looks whether its coordinator is alive; so long may an orphan live."""
+FAREWELL_S = 2.0
+"""How long last messages may take to go out."""
+
+
+class Child:
+    """One process of the run, named as its links are."""
+
+    def __init__(self, name: str, process: BaseProcess) -> None:
+        self.name = name
+        self.process = process
+
+    @property
+    def sentinel(self) -> int:
+        """Becomes readable when the process ends."""
+        return self.process.sentinel
+
+    def how_it_ended(self) -> str:
+        """Say how, in words."""
+        self.process.join()
+        code = self.process.exitcode or 0
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name} (process {self.process.pid})"
+        return f"ended with exit code {code} (process {self.process.pid})"
+
+
+class Children:
+    """All processes that the coordinator has started."""
+
+    def __init__(self) -> None:
+        self.all: list[Child] = []
+
+    def start(self, setup: Setup, queue: LogQueue) -> None:
+        """Start the workers and the model service.
+
+        The service is spawned in any case: native libraries do not survive a fork.
+        """
+        spawn = multiprocessing.get_context("spawn")
+        service = spawn.Process(target=_service_main, args=(setup, queue, os.getpid()), name="model")
+        fork = setup.preset.engine.start == "fork"
+        make = multiprocessing.get_context("fork").Process if fork else spawn.Process
+        self.all = [Child("model", service)]
+        for index in range(setup.placement.n_workers):
+            name = f"worker-{index}"
+            process = make(target=_worker_main, args=(setup, index, queue, os.getpid()), name=name)
+            self.all.append(Child(name, process))
+        for child in self.all:
+            child.process.start()
+
+    async def end(self, grace_s: float) -> None:
+        """Wait for all to end, and kill those that have not after `grace_s` seconds."""
+        deadline = time.monotonic() + grace_s
+        while any(child.process.is_alive() for child in self.all) and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        for child in self.all:
+            child.process.kill()
+            child.process.join()
+
+
+def _worker_main(setup: Setup, index: int, queue: LogQueue, parent: int) -> None:
+    _begin_child(queue)
+    node: WorkerNode | None = None
+
+    def look(_signal: int, _frame: object) -> None:
+        _exit_if_orphaned(parent, setup)
+        if node is not None:
+            node.worker.scheduler.interrupt_if_stuck()
+
+    signal.signal(signal.SIGALRM, look)
+    period = min(WATCH_S, setup.preset.engine.deadline_s / 2)
+    signal.setitimer(signal.ITIMER_REAL, period, period)
+
+    def make(context: Context) -> WorkerNode:
+        nonlocal node
+        node = WorkerNode(setup, index, context)
+        return node
+
+    _serve(make, f"worker-{index}", setup)
+
+
+def _service_main(setup: Setup, queue: LogQueue, parent: int) -> None:
+    _begin_child(queue)
+
+    def watch() -> None:
+        while True:
+            time.sleep(WATCH_S)
+            _exit_if_orphaned(parent, setup)
+
+    threading.Thread(target=watch, daemon=True, name="orphan-watch").start()
+
+    _serve(lambda context: ServiceNode(setup, context), "model", setup)
+
+
+def _begin_child(queue: LogQueue) -> None:
+    """Leave signals of the terminal to the coordinator, and send log records to its file."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    root = logging.getLogger()
+    root.handlers = [logging.handlers.QueueHandler(queue)]
+    root.setLevel(logging.INFO)
+    queue.cancel_join_thread()  # a child must not wait at exit for a coordinator that is gone
+
+
+def _exit_if_orphaned(parent: int, setup: Setup) -> None:
+    if os.getppid() != parent:
+        setup.endpoints.remove()
+        os._exit(1)
+
+
+def _serve(make: Callable[[Context], WorkerNode | ServiceNode], name: str, setup: Setup) -> None:
+    """Run a node to its end; one that cannot even be made tells the coordinator why."""
+
+    async def main() -> None:
+        try:
+            node = make(context)
+        except Exception as error:
+            link = Link(context, zmq.DEALER, lambda _: None).connect(
+                setup.endpoints.coordinator, name.encode()
+            )
+            link.send([msgspec.msgpack.encode([Failed(trouble_of(error))])])
+            link.close(linger_s=FAREWELL_S)
+        else:
+            await node.run()
+
+    context: Context = zmq.Context()
+    asyncio.run(main())
+    context.term()

@@ -1,0 +1,233 @@
+"""The coordinator without its sockets: the course of a run, from the processes being up to the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from engine.cluster.accounts import Accounts
+from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
+from engine.cluster.eta import Pace
+from engine.cluster.round_rows import row_of, row_of_group
+from engine.cluster.rounds import GroupRound, Rounds, Start
+from engine.cluster.setup import Setup
+from engine.cluster.wire import (
+    Begin,
+    Failed,
+    Progress,
+    Ready,
+    ShareDone,
+    ToCoordinator,
+    ToWorker,
+    Trouble,
+    Work,
+    Written,
+)
+from engine.errors import ExitCode, FailureBudgetSpent, SimtuiError
+from engine.journal.batch import JournalBatch
+from engine.journal.writer import Writer
+from engine.scenarios.scenario import Outcome
+
+
+class State(StrEnum):
+    """Where a run stands."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class Surroundings(Protocol):
+    """What the coordinator can do to the world outside."""
+
+    def order(self, worker: int, message: ToWorker) -> None:
+        """Send to a worker."""
+
+    def emit(self, event: Event) -> None:
+        """Tell whoever watches."""
+
+    def end(self) -> None:
+        """Shut everything down; `Coordinator.last_word` is to be told when the files are closed."""
+
+
+class Coordinator:
+    """Decides what happens next whenever a process reports."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        journal: Writer,
+        surroundings: Surroundings,
+        *,
+        clock: Callable[[], float],
+        now: Callable[[], float],
+    ) -> None:
+        """`clock` measures (seconds from anywhere), `now` dates (seconds since 1970)."""
+        self._setup = setup
+        self._placement = setup.placement
+        self._journal = journal
+        self._outside = surroundings
+        self._clock = clock
+        self._now = now
+        self._waiting_for = {"model", *(f"worker-{w}" for w in range(self._placement.n_workers))}
+        self._rounds = Rounds(setup.scenario(), self._placement, now)
+        self._accounts = Accounts(self._placement.n_workers, clock, lambda: journal.seconds)
+        n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
+        self._pace = Pace(n_agents * n_rounds, n_agents)
+        self._may_fail = (
+            max(1, int(setup.preset.engine.failure_budget * n_agents))
+            if setup.preset.engine.failure_budget
+            else 0
+        )
+        self.state = State.STARTING
+        self.descriptions: dict[str, dict[str, Any]] = {}
+        """What services say of what they loaded, by process."""
+        self.reports: list[RoundReport] = []
+        self.last_word: Finished | None = None
+
+    def receive(self, process: str, message: ToCoordinator) -> None:
+        """Take a message of a worker ("worker-3") or of the model service ("model")."""
+        if self.is_over:
+            return
+        match message:
+            case Progress(work):
+                self._progress(process, work)
+            case ShareDone():
+                self._share_done(process, message)
+            case Ready(_, description):
+                self._ready(process, description)
+            case Failed(trouble):
+                self._failed(process, trouble)
+
+    def rows(self, process: str, batch: JournalBatch) -> None:
+        """Write journal rows of a worker. Raises JournalError."""
+        self._journal.add(batch)
+        self._outside.order(_index(process), Written(len(batch.replies) + len(batch.failures)))
+
+    def lost(self, process: str, how: str) -> None:
+        """Fail because a process has ended that was still needed."""
+        if not self.is_over:
+            self.fail(
+                SimtuiError(
+                    f"{process} {how}",
+                    where=process,
+                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; all finished rounds are saved",
+                )
+            )
+
+    def stop(self, reason: str) -> None:
+        """End now because someone asked for it."""
+        if not self.is_over:
+            self._finish(State.INTERRUPTED, Finished("interrupted", ExitCode.INTERRUPTED, reason))
+
+    def fail(self, error: SimtuiError) -> None:
+        """End now because the run cannot go on."""
+        if not self.is_over:
+            self._finish(
+                State.FAILED, Finished("failed", error.exit_code, error.what, error.where, error.hint)
+            )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last word is known."""
+        return self.last_word is not None
+
+    def snapshot(self) -> Snapshot:
+        """Return the state of the run as it is now."""
+        n_agents, n_rounds = self._placement.n_agents, self._setup.preset.scenario.rounds
+        n_done = self._accounts.n_done
+        self._pace.note(self._clock(), n_done)
+        eta_s, basis = self._pace.eta()
+        finished = self._rounds.finished
+        return Snapshot(
+            state=self.state,
+            round=min(finished + 1, n_rounds) if self.state is not State.STARTING else 0,
+            rounds=n_rounds,
+            n_agents=n_agents,
+            n_done=min(n_done - finished * n_agents, n_agents),
+            in_flight=self._accounts.n_open,
+            rate=self._pace.rate,
+            elapsed_s=self._clock() - self._accounts.started,
+            eta_s=eta_s,
+            eta_basis=basis,
+            failures=dict(self._accounts.failures),
+        )
+
+    def _ready(self, process: str, description: dict[str, Any]) -> None:
+        self._waiting_for.discard(process)
+        self.descriptions[process] = description
+        if not self._waiting_for:
+            self.state = State.RUNNING
+            self._journal.event("started", "")
+            self._accounts.restart_round()
+            self._pace.note(self._clock(), 0)
+            self._start(self._rounds.opening())
+
+    def _progress(self, process: str, work: Work) -> None:
+        self._accounts.note(process, work)
+        if (n := self._accounts.n_stopped) > self._may_fail:
+            self.fail(
+                FailureBudgetSpent(
+                    f"{n} of {self._placement.n_agents} agents have failed",
+                    where=f"round {self._rounds.finished + 1}",
+                    hint=(
+                        f"the preset allows a share of {self._setup.preset.engine.failure_budget:g} (engine.failure_budget); "
+                        "the table failures of run.db holds each traceback"
+                    ),
+                )
+            )
+
+    def _share_done(self, process: str, done: ShareDone) -> None:
+        state, starts = self._rounds.take(_index(process), done)
+        if state is not None and len(self._placement.groups) > 1:
+            self._journal.rounds([row_of_group(done.round, done.group, state, self._now())])
+        while (ended := self._rounds.overall()) is not None:
+            self._report(*ended)
+        self._start(starts)
+        if self._rounds.is_over:
+            self._finish(State.DONE, Finished("done", ExitCode.DONE))
+
+    def _start(self, starts: list[Start]) -> None:
+        for start in starts:
+            observation = msgspec.Raw(msgspec.msgpack.encode(start.observation))
+            for share in self._placement.of(start.group):
+                expected = start.expected.get(share.worker, {})
+                self._outside.order(share.worker, Begin(start.group, start.round, observation, expected))
+
+    def _failed(self, process: str, trouble: Trouble) -> None:
+        if trouble.traceback:
+            self._outside.emit(Notice("error", trouble.traceback))
+        self.fail(SimtuiError(trouble.what, where=trouble.where or process, hint=trouble.hint))
+
+    def _finish(self, state: State, last_word: Finished) -> None:
+        self.state = state
+        self.last_word = last_word
+        self._outside.end()
+
+    def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
+        seconds, cpu_s, split = self._accounts.close_round()
+        report = RoundReport(
+            round=round_,
+            outcome=outcome,
+            n_agents=self._placement.n_agents,
+            n_answered=sum(state.count("n_answered") for state in groups),
+            n_excluded=sum(state.count("n_excluded") for state in groups),
+            n_failed=sum(state.count("n_failed") for state in groups),
+            seconds=seconds,
+            cpu_s=cpu_s,
+            split=split,
+        )
+        self.reports.append(report)
+        self._journal.rounds([row_of(report, self._now())])
+        self._journal.commit()
+        self._outside.emit(report)
+
+
+def _index(process: str) -> int:
+    """Return the number in "worker-3"."""
+    return int(process.rpartition("-")[2])

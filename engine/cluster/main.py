@@ -1,0 +1,114 @@
+"""Entry point of the coordinator process: fork the workers first, open everything else after."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import zmq
+from platformdirs import user_cache_path
+
+from engine.cluster.children import Children, LogQueue
+from engine.cluster.control import Finished
+from engine.cluster.coordinator_node import HEARING_S, CoordinatorNode
+from engine.cluster.endpoints import Endpoints
+from engine.cluster.link import Context
+from engine.cluster.run_files import RunFiles, RunLog
+from engine.cluster.service_node import ServiceNode
+from engine.cluster.setup import Setup
+from engine.cluster.worker_node import WorkerNode
+from engine.errors import ExitCode, SimtuiError
+from engine.preset.load import from_toml
+
+
+def main(arguments: list[str]) -> int:
+    """Run `coordinate RUN_DIRECTORY SOCKET_FOLDER [LIFELINE]`; return the exit code."""
+    verb, directory, sockets, *rest = arguments
+    assert verb == "coordinate"
+    return coordinate(Path(directory), sockets, int(rest[0]) if rest else None)
+
+
+def coordinate(directory: Path, sockets: str, lifeline: int | None) -> int:
+    """See one run through in this process and its children."""
+    setup = Setup(
+        from_toml((directory / "preset.toml").read_bytes(), str(directory / "preset.toml")),
+        directory,
+        Endpoints.in_folder(sockets),
+        user_cache_path("simtui", ensure_exists=True),
+    )
+    queue: LogQueue = multiprocessing.get_context("spawn").Queue()
+    children = Children()
+    inline = setup.preset.engine.start == "inline"
+    if inline:
+        setup = replace(setup, endpoints=replace(setup.endpoints, base="inproc://"))
+    else:
+        children.start(setup, queue)
+    log = RunLog(directory, queue)
+    context: Context = zmq.Context()
+    try:
+        last_word = asyncio.run(_run(setup, children, context, lifeline, inline))
+    finally:
+        context.destroy(linger=0)
+        setup.endpoints.remove()
+        log.close()
+    return last_word.exit_code
+
+
+async def _run(
+    setup: Setup,
+    children: Children,
+    context: Context,
+    lifeline: int | None,
+    inline: bool,
+) -> Finished:
+    try:
+        files = RunFiles(setup)
+    except SimtuiError as error:
+        await children.end(0.0)
+        return await _say(
+            Finished("failed", error.exit_code, error.what, error.where, error.hint), setup, context
+        )
+    node = CoordinatorNode(setup, files, children, context)
+    if not inline:
+        return await node.run(lifeline)
+    workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
+    _interrupt_stuck(workers, setup.preset.engine.deadline_s)
+    others = asyncio.gather(ServiceNode(setup, context).run(), *(worker.run() for worker in workers))
+    last_word = await node.run(lifeline)
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(others, HEARING_S)
+    return last_word
+
+
+def _interrupt_stuck(workers: list[WorkerNode], deadline_s: float) -> None:
+    def look(_signal: int, _frame: object) -> None:
+        for node in workers:
+            node.worker.scheduler.interrupt_if_stuck()
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, deadline_s / 2, deadline_s / 2)
+
+
+async def _say(last_word: Finished, setup: Setup, context: Context) -> Finished:
+    """Tell the first client that asks why there will be no run."""
+    control = context.socket(zmq.ROUTER)
+    control.bind(setup.endpoints.control)
+    if control.poll(int(HEARING_S * 1000)):
+        client, _ = control.recv_multipart()
+        control.send_multipart([client, msgspec.msgpack.encode(last_word)])
+    control.close(linger=1000)
+    return last_word
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except SimtuiError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(ExitCode.FAILED)

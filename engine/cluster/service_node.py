@@ -1,0 +1,82 @@
+"""A model service: one backend between the workers' requests and its replies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from functools import partial
+
+import msgspec
+import zmq
+
+from engine.cluster import backends
+from engine.cluster.link import Context, Frames, Link
+from engine.cluster.setup import Setup
+from engine.cluster.trouble import trouble_of
+from engine.cluster.wire import Failed, Progress, Ready, Shutdown, ToCoordinator, Work
+from engine.models.protocol import Catalogue, RequestBatch, Result, ResultBatch
+
+REPORT_S = 0.25
+
+
+class ServiceNode:
+    """Runs on an event loop, in a process of its own or inside the coordinator's."""
+
+    def __init__(self, setup: Setup, context: Context) -> None:
+        self._setup = setup
+        self._catalogue = Catalogue()
+        self._backend = backends.make(setup, self._catalogue)
+        self._requests = msgspec.msgpack.Decoder(RequestBatch)
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._n_open = 0
+        self._over = asyncio.Event()
+        self._coordinator = Link(context, zmq.DEALER, self._ordered).connect(
+            setup.endpoints.coordinator, b"model"
+        )
+        self._workers = Link(context, zmq.ROUTER, self._asked)
+
+    async def run(self) -> None:
+        """Load the model, serve until told to end, and give everything back."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, details: self._fail(details.get("exception")))
+        reports = loop.create_task(self._report())
+        try:
+            description = await self._backend.open()
+            self._workers.bind(self._setup.endpoints.model)
+            self._tell(Ready(os.getpid(), description))
+            await self._over.wait()
+        except Exception as error:
+            self._fail(error)
+            await self._over.wait()
+        finally:
+            reports.cancel()
+            await self._backend.close()
+            self._workers.close()
+            self._coordinator.close(linger_s=1.0)
+
+    def _asked(self, frames: Frames) -> None:
+        worker, payload = frames
+        batch = self._requests.decode(payload)
+        self._catalogue.learn(batch)
+        self._n_open += len(batch.requests)
+        self._backend.submit(batch.requests, partial(self._deliver, worker))
+
+    def _deliver(self, worker: bytes, results: list[Result]) -> None:
+        self._n_open -= len(results)
+        self._workers.send([worker, self._encode(ResultBatch(results))])
+
+    def _ordered(self, frames: Frames) -> None:
+        if isinstance(msgspec.msgpack.decode(frames[0], type=Shutdown), Shutdown):
+            self._over.set()
+
+    def _fail(self, error: BaseException | None) -> None:
+        self._tell(Failed(trouble_of(error or RuntimeError("the event loop reported an error"))))
+
+    def _tell(self, message: ToCoordinator) -> None:
+        self._coordinator.send([self._encode([message])])
+
+    async def _report(self) -> None:
+        while True:
+            self._tell(Progress(Work(cpu_s=time.process_time(), n_open=self._n_open)))
+            await asyncio.sleep(REPORT_S)

@@ -1,0 +1,146 @@
+"""The members of one group on one worker, and how far they are in their round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from traceback import format_exception
+from typing import Any
+
+from engine.agents.agent import Agent
+from engine.agents.effects import AnswerFailed
+from engine.agents.mail import Mail
+from engine.agents.model import Record
+from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
+from engine.agents.world import World
+from engine.keys import pack
+
+MAX_TRACEBACK_CHARS = 8000
+
+
+class Share:
+    """Starts the members' turns, one after the other, and collects what they return."""
+
+    def __init__(
+        self,
+        members: range,
+        world: World,
+        *,
+        scheduler: Scheduler,
+        mail: Mail,
+        record: Record,
+        done: Callable[[Share], None],
+    ) -> None:
+        self.members = members
+        self.world = world
+        self.group = world.group
+        self.sent: dict[int, int] = {}
+        self.values: list[Any] = []
+        self.n_answered = 0
+        self.n_excluded = 0
+        self.n_ended = 0
+        """Turns that have ended since the run began, failed ones included."""
+        self.stopped: set[int] = set()
+        """Ids of members that have failed and act no more."""
+        self._scheduler = scheduler
+        self._mail = mail
+        self._record = record
+        self._done = done
+        self._agents: list[Agent | None] = [None] * len(members)
+        self._observation: Any = None
+        self._next = len(members)
+        self._n_left = 0
+
+    def begin(self, round_: int, observation: Any) -> None:
+        """Open a round; `start_next` then starts the members."""
+        self.world.round = round_
+        self._observation = observation
+        self.sent = {}
+        self.values = [None] * len(self.members)
+        self.n_answered = self.n_excluded = 0
+        self._next = 0
+        self._n_left = len(self.members)
+
+    @property
+    def has_next(self) -> bool:
+        """Whether some member has not been started in this round."""
+        return self._next < len(self.members)
+
+    def start_next(self) -> None:
+        """Start the next member's turn."""
+        index = self._next
+        self._next += 1
+        agent_id = self.members[index]
+        if agent_id in self.stopped:
+            self._ended(agent_id)
+            return
+        try:
+            activation = self._activation(index, agent_id)
+        except Exception as error:
+            self._stop(agent_id, pack(self.world.round, agent_id), error)
+        else:
+            self._scheduler.begin(activation)
+
+    def resident(self, agent_id: int, round_: int) -> Agent | None:
+        """Return a member once its step of the round is over; None before, or when it has stopped."""
+        index = agent_id - self.members.start
+        acting = index >= self._next or agent_id in self._scheduler.active
+        return None if acting or self.world.round != round_ else self._agents[index]
+
+    def returned(self, activation: Activation, value: Any) -> None:
+        """Take the value of a step."""
+        agent_id = activation.agent.id
+        problem = self.world.scenario.accept(value)
+        if problem is not None:
+            self._stop(
+                agent_id,
+                activation.key,
+                TypeError(f"step() returned {_short(value)}: {problem}"),
+                "wrong value",
+            )
+            return
+        self.values[agent_id - self.members.start] = value
+        self.n_answered += 1
+        self._ended(agent_id)
+
+    def raised(self, activation: Activation, error: BaseException) -> None:
+        """Leave out, or stop, a member whose step raised."""
+        if isinstance(error, AnswerFailed):
+            self.n_excluded += 1
+            self._ended(activation.agent.id)
+        else:
+            kind = "deadline" if isinstance(error, DeadlineExceeded) else "exception"
+            self._stop(activation.agent.id, activation.key, error, kind)
+
+    def _activation(self, index: int, agent_id: int) -> Activation:
+        agent = self._agents[index]
+        if agent is None:
+            agent = self._agents[index] = self.world.scenario.agent(agent_id)
+            agent.world = self.world
+        inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
+        coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
+        return Activation(agent, coroutine, pack(self.world.round, agent_id), self)
+
+    def _stop(self, agent_id: int, key: int, error: BaseException, kind: str = "exception") -> None:
+        self.stopped.add(agent_id)
+        trace = "".join(format_exception(error))[-MAX_TRACEBACK_CHARS:]
+        self._record.failure(key, kind, f"{type(error).__name__}: {_short(error)}", "agent stopped", trace)
+        self._ended(agent_id)
+
+    def _ended(self, agent_id: int) -> None:
+        self._n_left -= 1
+        self.n_ended += 1
+        if self._mail.has_questions:
+            self._mail.idle(agent_id)
+        if self._n_left == 0:
+            self._done(self)
+
+
+async def _with_inbox(agent: Agent, inbox: list[tuple[int, Any]], observation: Any) -> Any:
+    for sender, message in inbox:
+        await agent.receive(message, sender)
+    return await agent.step(observation)
+
+
+def _short(value: object) -> str:
+    text = str(value) if isinstance(value, BaseException) else repr(value)
+    return text if len(text) <= 500 else f"{text[:500]}... ({len(text)} characters)"

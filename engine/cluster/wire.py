@@ -1,0 +1,93 @@
+"""What coordinator, workers and model services say to each other: msgpack structs, never pickles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Trouble(msgspec.Struct, frozen=True, array_like=True):
+    """An error that crossed a link: the parts of a SimtuiError, or an unexpected one with its traceback."""
+
+    what: str
+    where: str = ""
+    hint: str = ""
+    traceback: str = ""
+
+
+class Work(msgspec.Struct, array_like=True):
+    """What a process has spent and done since it started; sums, so that a lost report loses nothing."""
+
+    cpu_s: float = 0.0
+    model_s: float = 0.0
+    agents_s: float = 0.0
+    messages_s: float = 0.0
+    idle_s: float = 0.0
+    n_done: int = 0
+    """Turns ended, failed ones included."""
+    n_open: int = 0
+    """Model requests without a reply, now."""
+    failures: dict[str, int] = {}
+
+
+# coordinator -> worker
+
+
+class Begin(msgspec.Struct, array_like=True, tag=1):
+    """Let a group begin a round. `expected` messages told in the round before, by group, have to be in."""
+
+    group: int
+    round: int
+    observation: msgspec.Raw
+    expected: dict[int, int]
+
+
+class Written(msgspec.Struct, array_like=True, tag=2):
+    """So many more of this worker's journal rows are in the file."""
+
+    rows: int
+
+
+class Shutdown(msgspec.Struct, array_like=True, tag=3):
+    """End."""
+
+
+# worker or service -> coordinator
+
+
+class Ready(msgspec.Struct, array_like=True, tag=4):
+    """I am up. A service says what it loaded."""
+
+    pid: int
+    description: dict[str, Any] = {}
+
+
+class ShareDone(msgspec.Struct, array_like=True, tag=5):
+    """All members of a group on this worker have ended a round."""
+
+    group: int
+    round: int
+    tally: msgspec.Raw
+    n_answered: int
+    n_excluded: int
+    n_failed: int
+    """Members that have stopped, in this round or before."""
+    sent: dict[int, int]
+    """Messages told to agents on other workers, by worker."""
+
+
+class Progress(msgspec.Struct, array_like=True, tag=6):
+    """A sign of life, a few times a second."""
+
+    work: Work
+
+
+class Failed(msgspec.Struct, array_like=True, tag=7):
+    """I cannot go on."""
+
+    trouble: Trouble
+
+
+ToWorker = Begin | Written | Shutdown
+ToCoordinator = Ready | ShareDone | Progress | Failed

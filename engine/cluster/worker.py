@@ -1,0 +1,218 @@
+"""A worker without its sockets: very many agents, one scheduler, and what is to be sent.
+
+Input comes through `begin`, `take_results`, `take_post` and `written`; `work` runs agents; `flush` hands
+everything that has piled up to the outbox in batches. The process around it only moves bytes, so that the
+same worker runs forked, spawned, or inside the coordinator.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from engine.agents.agent import Agent
+from engine.agents.mail import AskFailed, Mail, Post
+from engine.agents.model import Model, OnFailure
+from engine.agents.scheduler import Scheduler
+from engine.agents.world import World
+from engine.cluster.ledger import Ledger
+from engine.cluster.placement import Placement
+from engine.cluster.share import Share
+from engine.cluster.wire import Begin, ShareDone, ToCoordinator
+from engine.journal.batch import JournalBatch
+from engine.models.protocol import RequestBatch, Result, Sampling
+from engine.scenarios.scenario import Scenario
+
+BATCH = 1000
+"""Requests, rows or starts that make a batch. Larger ones gain little: at 1000 the cost of a message is
+already below 1 % of the cost of what it carries."""
+
+MAX_UNWRITTEN = 200_000
+"""Journal rows that may be on their way to the file before a worker starts no more agents."""
+
+
+class Outbox(Protocol):
+    """Where a worker's output goes."""
+
+    def to_model(self, batch: RequestBatch) -> None: ...
+    def to_worker(self, worker: int, post: Post) -> None: ...
+    def to_journal(self, batch: JournalBatch) -> None: ...
+    def to_coordinator(self, messages: list[ToCoordinator]) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The parts of a preset that bound a worker."""
+
+    window: int
+    deadline_s: float
+
+
+class Worker:
+    """The agents of one worker."""
+
+    def __init__(
+        self,
+        index: int,
+        scenario: Scenario,
+        placement: Placement,
+        *,
+        limits: Limits,
+        sampling: Sampling,
+        policy: OnFailure,
+        wants_facts: bool,
+        ledger: Ledger,
+        outbox: Outbox,
+        clock: Callable[[], float],
+        wake: Callable[[], None],
+    ) -> None:
+        self.index = index
+        self._scenario = scenario
+        self._ledger = ledger
+        self._outbox = outbox
+        self._limits = limits
+        self.scheduler = Scheduler(clock=clock, deadline_s=limits.deadline_s, wake=wake)
+        self.model = Model(self.scheduler, ledger, sampling=sampling, policy=policy, wants_facts=wants_facts)
+        self._mail = Mail(
+            self.scheduler,
+            worker=index,
+            worker_of=placement.worker_of,
+            resident=self._resident,
+            clock=clock,
+            deadline_s=limits.deadline_s,
+        )
+        self._shares = [self._share(placement, s.group, s.members) for s in placement.on(index)]
+        self._starts = [share.members.start for share in self._shares]
+        self._by_group = {share.group: share for share in self._shares}
+        self._observations = msgspec.msgpack.Decoder(scenario.Observation)
+        self._starting: deque[Share] = deque()
+        self._held: list[Begin] = []
+        self._messages: list[ToCoordinator] = []
+        self._unwritten = 0
+
+    def begin(self, order: Begin) -> None:
+        """Let a group begin a round as soon as all mail of the round before is in."""
+        self._held.append(order)
+        self._release()
+
+    def written(self, rows: int) -> None:
+        """Note that journal rows are in the file."""
+        self._unwritten -= rows
+
+    def take_results(self, results: list[Result]) -> None:
+        """Hand replies of the model to the agents."""
+        self.model.take(results)
+
+    def take_post(self, post: Post) -> None:
+        """Hand mail of another worker to the agents."""
+        self._mail.take(post)
+        self._release()
+
+    def work(self) -> bool:
+        """Run agents for a while; return whether there is more to run at once."""
+        self.scheduler.run_ready()
+        for _ in range(BATCH):
+            if not self._may_start():
+                break
+            share = self._starting[0]
+            share.start_next()
+            if not share.has_next and self._starting and self._starting[0] is share:
+                self._starting.popleft()
+        return self.scheduler.has_ready or self._may_start()
+
+    def expire(self) -> None:
+        """Raise in agents that have waited past their deadline."""
+        self.scheduler.expire()
+        self._mail.expire()
+
+    def flush(self, everything: bool) -> None:
+        """Hand out what has piled up: all of it, or full batches only."""
+        if (everything or self.model.n_queued >= BATCH) and (requests := self.model.drain()):
+            self._outbox.to_model(requests)
+        if everything or len(self._ledger) >= BATCH or self._messages:
+            self._flush_journal()
+        if self._mail.outgoing:
+            for worker, post in self._mail.outgoing.items():
+                self._outbox.to_worker(worker, post)
+            self._mail.outgoing.clear()
+        if self._messages:
+            self._outbox.to_coordinator(self._messages)
+            self._messages = []
+
+    @property
+    def n_done(self) -> int:
+        """Turns that have ended since the run began."""
+        return sum(share.n_ended for share in self._shares)
+
+    @property
+    def failures(self) -> Counter[str]:
+        """Failed replies and agents so far, by kind."""
+        return self._ledger.counts
+
+    def _flush_journal(self) -> None:
+        """Rows go before the message that a round is over: the two share a link, so they arrive in order."""
+        if len(self._ledger):
+            self._unwritten += len(self._ledger)
+            self._outbox.to_journal(self._ledger.take())
+
+    def _may_start(self) -> bool:
+        return (
+            bool(self._starting)
+            and len(self.scheduler.active) < self._limits.window
+            and self._unwritten < MAX_UNWRITTEN
+        )
+
+    def _release(self) -> None:
+        """Begin the rounds whose mail is complete."""
+        for order in self._held[:]:
+            last = order.round - 1
+            if all(self._mail.arrived[last, group] >= n for group, n in order.expected.items()):
+                self._held.remove(order)
+                share = self._by_group[order.group]
+                share.begin(order.round, self._observations.decode(order.observation))
+                self._starting.append(share)
+
+    def _share_done(self, share: Share) -> None:
+        tally = self._scenario.tally(share.members, share.values)
+        share.values = []
+        self._messages.append(
+            ShareDone(
+                share.group,
+                share.world.round,
+                msgspec.Raw(msgspec.msgpack.encode(tally)),
+                share.n_answered,
+                share.n_excluded,
+                len(share.stopped),
+                share.sent,
+            )
+        )
+
+    def _resident(self, agent_id: int, round_: int) -> Agent | None:
+        share = self._shares[bisect_right(self._starts, agent_id) - 1]
+        if agent_id in share.stopped:
+            raise AskFailed(f"agent {agent_id} has stopped")
+        return share.resident(agent_id, round_)
+
+    def _share(self, placement: Placement, group: int, members: range) -> Share:
+        world = World(
+            group=group,
+            members=placement.groups[group],
+            scenario=self._scenario,
+            seed=self._scenario.seed,
+            model=self.model,
+            mail=self._mail,
+            shared=self._scenario.shared(group),
+        )
+        return Share(
+            members,
+            world,
+            scheduler=self.scheduler,
+            mail=self._mail,
+            record=self._ledger,
+            done=self._share_done,
+        )

@@ -1,0 +1,175 @@
+"""A worker's sockets and loop: moves bytes between links and worker, and runs it when there is work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any
+
+import msgspec
+import zmq
+
+from engine.agents.mail import Post
+from engine.cluster.ledger import Ledger
+from engine.cluster.link import Context, Frames, Link
+from engine.cluster.setup import Setup
+from engine.cluster.stopwatch import Phase, Stopwatch
+from engine.cluster.trouble import trouble_of
+from engine.cluster.wire import (
+    Begin,
+    Failed,
+    Progress,
+    Ready,
+    Shutdown,
+    ToCoordinator,
+    ToWorker,
+    Work,
+    Written,
+)
+from engine.cluster.worker import Limits, Worker
+from engine.journal.batch import JournalBatch
+from engine.journal.transcripts import Transcripts
+from engine.models.protocol import RequestBatch, ResultBatch
+from engine.models.settings import Policy
+
+REPORT_S = 0.25
+
+
+class WorkerNode:
+    """Runs on an event loop, in a process of its own or inside the coordinator's."""
+
+    def __init__(self, setup: Setup, index: int, context: Context) -> None:
+        preset = setup.preset
+        self._loop = asyncio.get_running_loop()
+        self._endpoints = setup.endpoints
+        self._context = context
+        self._name = f"worker-{index}".encode()
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._orders = msgspec.msgpack.Decoder(ToWorker)
+        self._results = msgspec.msgpack.Decoder(ResultBatch)
+        self._posts = msgspec.msgpack.Decoder(Post)
+        self._watch = Stopwatch(time.perf_counter)
+        self._over = asyncio.Event()
+        self._pump_is_due = False
+        self.worker = Worker(
+            index,
+            setup.scenario(),
+            setup.placement,
+            limits=Limits(window=preset.engine.window, deadline_s=preset.engine.deadline_s),
+            sampling=preset.model.sampling,
+            policy=preset.answers,
+            wants_facts=isinstance(preset.model, Policy),
+            ledger=Ledger(Transcripts.parse(preset.journal.transcripts), preset.journal.max_text_chars),
+            outbox=self,
+            clock=time.monotonic,
+            wake=self._schedule_pump,
+        )
+        self._coordinator = Link(context, zmq.DEALER, self._ordered)
+        self._model = Link(context, zmq.DEALER, self._answered)
+        self._inbox = Link(context, zmq.PULL, self._posted)
+        self._peers: dict[int, Link] = {}
+
+    async def run(self) -> None:
+        """Serve until told to end."""
+        self._loop.set_exception_handler(lambda _, details: self._fail(details.get("exception")))
+        self._inbox.bind(self._endpoints.worker(self.worker.index))
+        self._model.connect(self._endpoints.model, self._name)
+        self._coordinator.connect(self._endpoints.coordinator, self._name)
+        self.to_coordinator([Ready(os.getpid())])
+        reports = self._loop.create_task(self._report())
+        await self._over.wait()
+        reports.cancel()
+        for link in (self._inbox, self._model, self._coordinator, *self._peers.values()):
+            link.close(linger_s=1.0)
+
+    def to_model(self, batch: RequestBatch) -> None:
+        self._send(self._model, self._encode(batch))
+
+    def to_worker(self, worker: int, post: Post) -> None:
+        if worker not in self._peers:
+            self._peers[worker] = Link(self._context, zmq.PUSH, _ignore).connect(
+                self._endpoints.worker(worker), b""
+            )
+        self._send(self._peers[worker], self._encode(post))
+
+    def to_journal(self, batch: JournalBatch) -> None:
+        self._send(self._coordinator, b"", self._encode(batch))
+
+    def to_coordinator(self, messages: list[ToCoordinator]) -> None:
+        self._send(self._coordinator, self._encode([Progress(self._work()), *messages]))
+
+    def _send(self, link: Link, *frames: bytes) -> None:
+        link.send(frames)
+
+    def _ordered(self, frames: Frames) -> None:
+        self._watch.enter(Phase.MESSAGES)
+        match self._orders.decode(frames[0]):
+            case Begin() as order:
+                self.worker.begin(order)
+            case Written(rows):
+                self.worker.written(rows)
+            case Shutdown():
+                self._over.set()
+        self._schedule_pump()
+
+    def _answered(self, frames: Frames) -> None:
+        self._watch.enter(Phase.MESSAGES)
+        results = self._results.decode(frames[0]).results
+        self._watch.enter(Phase.AGENTS)
+        self.worker.take_results(results)
+        self._flush(everything=False)
+        self._schedule_pump()
+
+    def _posted(self, frames: Frames) -> None:
+        self._watch.enter(Phase.MESSAGES)
+        post = self._posts.decode(frames[0])
+        self._watch.enter(Phase.AGENTS)
+        self.worker.take_post(post)
+        self._schedule_pump()
+
+    def _schedule_pump(self) -> None:
+        if not self._pump_is_due:
+            self._pump_is_due = True
+            self._loop.call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._pump_is_due = False
+        self._watch.enter(Phase.AGENTS)
+        more = self.worker.work()
+        self._flush(everything=not more)
+        if more:
+            self._schedule_pump()
+        else:
+            self._watch.enter(Phase.MODEL if self.worker.model.n_open else Phase.IDLE)
+
+    def _flush(self, everything: bool) -> None:
+        self._watch.enter(Phase.MESSAGES)
+        self.worker.flush(everything)
+
+    async def _report(self) -> None:
+        while True:
+            await asyncio.sleep(REPORT_S)
+            self.worker.expire()
+            self.to_coordinator([])
+            self._schedule_pump()
+
+    def _work(self) -> Work:
+        model_s, agents_s, messages_s, idle_s = self._watch.spent
+        return Work(
+            cpu_s=time.process_time(),
+            model_s=model_s,
+            agents_s=agents_s,
+            messages_s=messages_s,
+            idle_s=idle_s,
+            n_done=self.worker.n_done,
+            n_open=self.worker.model.n_open,
+            failures=dict(self.worker.failures),
+        )
+
+    def _fail(self, error: BaseException | None) -> None:
+        self.to_coordinator([Failed(trouble_of(error or RuntimeError("the event loop reported an error")))])
+
+
+def _ignore(frames: Any) -> None:
+    """A PUSH socket receives nothing."""

@@ -1,0 +1,168 @@
+"""Texts, statistics and scripted players of the guessing game, apart from the engine's machinery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import accumulate
+from math import exp, factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.models.policy import Rule, Turn
+
+if TYPE_CHECKING:
+    from engine.scenarios.guess_average import GuessAverageSettings
+
+MAX_LEVEL = 30
+"""Poisson weights beyond are below 1e-9 for every tau that has been estimated (at most 5)."""
+
+
+def fraction(ratio: float | str) -> float | None:
+    """Return a ratio given as number or as text such as "2/3"; None if it is neither, or negative."""
+    try:
+        value = float(Fraction(ratio)) if isinstance(ratio, str) else float(ratio)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def instructions(settings: GuessAverageSettings, n_players: int) -> str:
+    """Return the rules of the game as the players read them."""
+    share = settings.ratio if isinstance(settings.ratio, str) else f"{settings.ratio:g}"
+    plus = f" plus {settings.offset:g}" if settings.offset else ""
+    kind = "whole number" if settings.decimals == 0 else f"number with at most {settings.decimals} decimals"
+    rules = (
+        f"You take part in a game with {n_players} players. In each round every player names a {kind} from "
+        f"{settings.low:g} to {settings.high:g}, all at the same time. The target is {share} of the average of "
+        f"all the numbers named{plus}. Whoever is closest to the target wins the round. You want to win."
+    )
+    return f"{rules} {_MANNER[settings.prompt]}"
+
+
+_AT_ONCE = "Reply with your number alone."
+_THINK = 'First think it through step by step, then write a last line that says "ANSWER:" and your number.'
+_RATIONAL = "All players are rational and know that the others are."
+_MANNER = {
+    "direct": _AT_ONCE,
+    "think": _THINK,
+    "rational": f"{_RATIONAL} {_THINK}",
+    "strategic": f"{_RATIONAL} The others, too, try to work out how everybody else will choose. {_THINK}",
+}
+
+
+def announcement(
+    settings: GuessAverageSettings, round_: int, average: float, target: float, winning: list[str]
+) -> str:
+    """Return what players are told after a round; ends with a space unless empty."""
+    match settings.announce:
+        case "target":
+            return f"In round {round_} the average was {average:.2f} and the target {target:.2f}. "
+        case "average":
+            return f"In round {round_} the average was {average:.2f}. "
+        case "winners":
+            return f"In round {round_} the winning number was {' and '.join(winning)}. "
+        case "nothing":
+            return ""
+
+
+def describe(guesses: NDArray[np.float64], decimals: int) -> dict[str, Any]:
+    """Return mean, median, standard deviation (of the population) and mode (the smallest, if several)."""
+    given = guesses[~np.isnan(guesses)]
+    if not len(given):
+        return {"mean": None, "median": None, "sd": None, "mode": None}
+    values, counts = np.unique(given.round(decimals), return_counts=True)
+    return {
+        "mean": float(given.mean()),
+        "median": float(np.median(given)),
+        "sd": float(given.std()),
+        "mode": float(values[counts.argmax()]),
+    }
+
+
+def level_k(level: int, anchor: float, ratio: float, offset: float = 0.0) -> float:
+    """Return the choice of a level-k player: level 0 is at the anchor, each next one best-responds to it.
+
+    Nagel, AER 85 (1995): from 50 with ratio 2/3 the choices are 50, 33.3, 22.2, ...
+    """
+    choice = anchor
+    for _ in range(level):
+        choice = offset + ratio * choice
+    return choice
+
+
+def poisson(tau: float, n_levels: int = MAX_LEVEL + 1) -> list[float]:
+    """Return the shares of the thinking levels, Poisson with mean tau."""
+    return [exp(-tau) * tau**k / factorial(k) for k in range(n_levels)]
+
+
+def cognitive_hierarchy(tau: float, anchor: float, ratio: float, offset: float = 0.0) -> list[float]:
+    """Return the choice of each level: it best-responds to all lower levels, in their true proportions.
+
+    Camerer, Ho and Chong, QJE 119 (2004), equation 1.
+    """
+    shares = poisson(tau)
+    choices = [anchor]
+    for level in range(1, MAX_LEVEL + 1):
+        below = shares[:level]
+        mean = sum(f * x for f, x in zip(below, choices, strict=True)) / sum(below)
+        choices.append(offset + ratio * mean)
+    return choices
+
+
+def nash(ratio: float, offset: float, low: float, high: float) -> float:
+    """Return the number that everyone names in the equilibrium reached by iterated best response."""
+    if ratio >= 1:
+        return low if ratio == 1 and offset < 0 else high
+    return min(max(offset / (1 - ratio), low), high)
+
+
+def _anchor(facts: Mapping[str, Any]) -> float:
+    """Where reasoning starts: the middle of the range, later the last average (Nagel 1995, section III)."""
+    average = facts["average"]
+    return (facts["low"] + facts["high"]) / 2 if average is None else float(average)
+
+
+def _say(turn: Turn, choice: float) -> str:
+    facts = turn.facts
+    return f"{min(max(choice, facts['low']), facts['high']):.{facts['decimals']}f}"
+
+
+def _uniform_around(turn: Turn, anchor: float) -> float:
+    """Level 0: uniform, with the anchor as its mean."""
+    low: float = turn.facts["low"]
+    return turn.rng.uniform(low, min(2 * anchor - low, turn.facts["high"]))
+
+
+def _play_level_k(turn: Turn) -> str:
+    facts, level = turn.facts, int(turn.parameters.get("level", 1))
+    if level == 0:
+        return _say(turn, _uniform_around(turn, _anchor(facts)))
+    return _say(turn, level_k(level, _anchor(facts), facts["ratio"], facts["offset"]))
+
+
+def _play_hierarchy(turn: Turn) -> str:
+    facts, tau = turn.facts, turn.parameters.get("tau", 1.5)
+    level = next((k for k, share in enumerate(accumulate(poisson(tau))) if turn.trait < share), MAX_LEVEL)
+    if level == 0:
+        return _say(turn, _uniform_around(turn, _anchor(facts)))
+    return _say(turn, cognitive_hierarchy(tau, _anchor(facts), facts["ratio"], facts["offset"])[level])
+
+
+def _play_nash(turn: Turn) -> str:
+    facts = turn.facts
+    return _say(turn, nash(facts["ratio"], facts["offset"], facts["low"], facts["high"]))
+
+
+def _play_random(turn: Turn) -> str:
+    return _say(turn, turn.rng.uniform(turn.facts["low"], turn.facts["high"]))
+
+
+POLICIES: Mapping[str, Rule] = {
+    "level_k": _play_level_k,
+    "cognitive_hierarchy": _play_hierarchy,
+    "nash": _play_nash,
+    "random": _play_random,
+}
