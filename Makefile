@@ -41,6 +41,7 @@ bench: $(DEV)
 
 docs: $(DEV)
 	$(BIN)/python -m app.reference > docs/commands.md
+	$(BIN)/python -m engine.preset.reference > docs/presets.md
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "simtui needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'

@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import ModelError
 from engine.models.settings import Dummy, Policy
 from engine.preset.problems import Problem
-from engine.preset.wording import nearest, one_of, show
+from engine.preset.wording import nearest, one_line, one_of, show
 from engine.scenarios import registry
 
 Tables = Mapping[str, Any]
@@ -37,7 +37,7 @@ def _scenario(tables: Tables) -> Iterator[Problem]:
     scenario, population = tables.get("scenario"), tables.get("population")
     if scenario and population:
         for key, what, allowed in scenario.problems(population.size):
-            yield Problem(path=("scenario", key), what=what, allowed=allowed)
+            yield Problem(path=("scenario", key), what=one_line(what, 200), allowed=one_line(allowed, 200))
 
 
 def _policy(tables: Tables) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,12 +12,15 @@ from msgspec.structs import FieldInfo, fields
 from engine.preset.agreement import disagreements
 from engine.preset.check import table_faults
 from engine.preset.layers import Layer, Merged, Origin, merge
-from engine.preset.problems import PresetError
+from engine.preset.problems import PresetError, Problem
 from engine.preset.schema import Preset
 from engine.preset.toml_source import file_layer
 from engine.preset.variants import set_aside, variants
 from engine.preset.wording import Path
 from engine.preset.write import plain, to_toml
+
+MAX_PROBLEMS = 50
+"""A file with more is not a preset with mistakes but another file; looking on could take minutes."""
 
 
 class Loaded(NamedTuple):
@@ -45,14 +49,9 @@ def load(layers: Sequence[Layer], name: str) -> Loaded:
     """
     merged = merge(layers)
     aside = set_aside(merged)
-    found = list(table_faults(Preset, merged.values))
-    spoiled = {problem.path[0] for problem in found}
-    tables = {
-        field.name: _built(field, merged.values) for field in fields(Preset) if field.name not in spoiled
-    }
-    found += disagreements(tables)
-    problems = [problem for layer in layers for problem in layer.problems]
-    problems += [msgspec.structs.replace(p, where=merged.around(p.path).where or name) for p in found]
+    problems, tables = _checked(merged.values)
+    problems = [msgspec.structs.replace(p, where=merged.around(p.path).where or name) for p in problems]
+    problems = [*(problem for layer in layers for problem in layer.problems), *problems]
     if problems:
         raise PresetError(name, problems)
     return Loaded(Preset(**tables), merged, aside)
@@ -61,6 +60,16 @@ def load(layers: Sequence[Layer], name: str) -> Loaded:
 def from_toml(content: bytes, file: str) -> Preset:
     """Return the preset that a TOML file holds, such as the one in a run directory. Raises PresetError."""
     return load([file_layer("preset", file, content)], file).preset
+
+
+def _checked(values: dict[str, Any]) -> tuple[list[Problem], dict[str, Any]]:
+    """Return the problems of a preset, and the structs of those tables that have none."""
+    problems = list(islice(table_faults(Preset, values), MAX_PROBLEMS))
+    if len(problems) == MAX_PROBLEMS:
+        return [*problems, Problem(what="and perhaps more, which were not looked for")], {}
+    spoiled = {problem.path[0] for problem in problems}
+    tables = {field.name: _built(field, values) for field in fields(Preset) if field.name not in spoiled}
+    return [*problems, *disagreements(tables)], tables
 
 
 def _built(field: FieldInfo, values: dict[str, Any]) -> Any:

@@ -9,9 +9,6 @@ import msgspec
 from engine.errors import UsageError
 from engine.preset.wording import Path, path_text
 
-MAX_TOLD = 50
-"""So many problems are printed; a file with more is not a preset with mistakes but another file."""
-
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One finding, in words fit for the person who wrote the preset."""
@@ -44,9 +41,6 @@ class PresetError(UsageError):
     """A preset cannot be used; `problems` holds every reason, and the message tells them all."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
-        count = len(problems)
-        told = [f"{count} problem{'s' if count > 1 else ''} in preset {name}", *map(str, problems[:MAX_TOLD])]
-        if count > MAX_TOLD:
-            told.append(f"and {count - MAX_TOLD} more")
-        super().__init__("\n  ".join(told))
+        head = f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in preset {name}"
+        super().__init__("\n  ".join([head, *map(str, problems)]))
         self.problems = list(problems)

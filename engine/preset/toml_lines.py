@@ -87,6 +87,8 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 def _parts(key: str) -> tuple[str, ...]:
+    if not re.search("[\"']", key):
+        return tuple(part.strip() for part in key.split("."))
     node = tomllib.loads(f"{key} = 0")
     parts = []
     while isinstance(node, dict):

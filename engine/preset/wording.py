@@ -18,13 +18,18 @@ _SECRET_KEY = re.compile(r"(^|_)(key|token|secret|password)$")
 
 
 def show(value: object, limit: int = 60) -> str:
-    """Return a value much as TOML writes it, on one line, with unprintable characters escaped."""
+    """Return a value much as TOML writes it, on one line, unprintable characters escaped and secrets out."""
     if value is None:
         return "not set"
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = json.dumps(_without_secrets(value), ensure_ascii=False, default=str)
     except ValueError:  # Python refuses to write integers of more than 4300 digits
         return "a number of thousands of digits"
+    return one_line(text, limit)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters, all of them printable."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -37,6 +42,12 @@ def show_at(path: Path, value: object, limit: int = 60) -> str:
 def is_secret(path: Path) -> bool:
     """Tell whether a key path is that of a password, token or the like, which nothing may print."""
     return any(map(_SECRET_KEY.search, path))
+
+
+def _without_secrets(value: object) -> object:
+    if isinstance(value, dict):
+        return {k: "(secret)" if is_secret((k,)) else _without_secrets(inner) for k, inner in value.items()}
+    return value
 
 
 def path_text(path: Path) -> str:
