@@ -42,13 +42,15 @@ def _settings(table: Any) -> Iterator[tuple[str, str]]:
     import msgspec
 
     from engine.preset.docstrings import meanings
-    from engine.preset.wording import describe, show
+    from engine.preset.wording import allowed, show
 
     meaning = meanings(table)
     for field in msgspec.structs.fields(table):
-        allowed = describe(msgspec.inspect.type_info(field.type))
         default = "needed" if field.required else show(field.default)
-        yield f"{field.name} = {default}", f"{meaning.get(field.name, '')} Allowed: {allowed}.".strip()
+        yield (
+            f"{field.name} = {default}",
+            f"{meaning.get(field.name, '')} Allowed: {allowed(field.type)}.".strip(),
+        )
 
 
 def _summary(thing: object) -> str:

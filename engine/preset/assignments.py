@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.preset.layers import Layer, Setting, expand
 from engine.preset.problems import Problem
 from engine.preset.toml_source import MAX_DEPTH, NotToml, parse
-from engine.preset.wording import Path, show
+from engine.preset.wording import show
 
 PREFIX = "SIMTUI_"
 
@@ -63,18 +63,18 @@ def _layer(name: str, given: Sequence[tuple[str, str | None, str]]) -> Layer:
     problems: list[Problem] = []
     for where, key, value in given:
         try:
-            settings += expand(_path(key), value_of(value), lambda _, where=where: where)  # type: ignore[misc]
+            settings += _settings(key, value, where)
         except Unreadable as error:
             problems.append(Problem(where=where, what=str(error), allowed=_FORM))
     return Layer(name, tuple(settings), tuple(problems))
 
 
-def _path(key: str | None) -> Path:
+def _settings(key: str | None, value: str, where: str) -> Iterator[Setting]:
     if key is None:
         raise Unreadable("no equals sign")
     if not _readable(key):
         raise Unreadable("not a key of the preset")
-    return tuple(key.split("."))
+    return expand(tuple(key.split(".")), value_of(value), lambda _: where)
 
 
 def _readable(key: str) -> bool:
