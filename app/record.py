@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from engine.cluster.control import Event, Finished, RoundReport, Snapshot
 from engine.errors import ExitCode, SimtuiError
-
-RUN_FILE = "run.db"
-"""Name of the SQLite file in a run directory."""
+from engine.journal.run_directory import RunDirectory
 
 
 class Record:
@@ -21,16 +18,10 @@ class Record:
 
     def __init__(self) -> None:
         self.name = ""
-        self.directory: Path | None = None
+        self.directory: RunDirectory | None = None
         self.reports: list[RoundReport] = []
         self.failures: dict[str, int] = {}
         self.finished: Finished | None = None
-
-    @property
-    def run_file(self) -> Path | None:
-        """Path of the run file; None if the run did not come so far as to make one."""
-        path = self.directory and self.directory / RUN_FILE
-        return path if path and path.is_file() else None
 
     def add(self, event: Event) -> None:
         """Take in the next event."""
@@ -65,8 +56,8 @@ class Record:
             "error": error,
             "rounds": [_round(report) for report in self.reports],
             "failures": self.failures,
-            "run_directory": self.directory and str(self.directory),
-            "run_file": self.run_file and str(self.run_file),
+            "run_directory": self.directory and str(self.directory.path),
+            "run_file": self.directory and str(self.directory.run_file),
         }
         return json.dumps(summary, allow_nan=False)
 

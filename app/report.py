@@ -25,7 +25,7 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
     if record.reports or record.failures:
         console.print(f"\nFailures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
     if record.directory is not None:
-        console.print(f"Run: {clean(record.run_file or record.directory)}", soft_wrap=True)
+        console.print(f"Run: {clean(record.directory.run_file)}", soft_wrap=True)
 
 
 def print_error(console: Console, error: SimtuiError | Finished) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from app import run_directory, settings, streams
+from app import settings, streams
 from app.console import console
 from app.interrupts import Interrupts
 from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
@@ -20,6 +21,12 @@ from app.record import Record
 from app.report import print_error, print_report
 from engine.cluster.control import Event, Notice
 from engine.errors import SimtuiError
+from engine.journal.run_directory import (
+    RunDirectory,
+    claim_run_directory,
+    create_run_directory,
+    default_parent,
+)
 from engine.preset.schema import Preset
 
 
@@ -78,13 +85,19 @@ def _begin(options: Options, start: Start | None, narrator: Narrator, record: Re
     for setting in loaded.set_aside:
         narrator.hear(Notice("info", f"not used: {setting}"))
     record.name = loaded.preset.name
-    record.directory = run_directory.claim(loaded.preset, options.out, datetime.now())
-    try:
-        return start(loaded.preset, loaded.toml, record.directory)
-    except SimtuiError:
-        if run_directory.released(record.directory):
-            record.directory = None
-        raise
+    record.directory = _directory(loaded.preset, options.out)
+    return start(loaded.preset, loaded.toml, record.directory.path)
+
+
+def _directory(preset: Preset, out: str | None) -> RunDirectory:
+    if out is not None:
+        return claim_run_directory(_path(out))
+    parent = preset.journal.directory
+    return create_run_directory(_path(parent) if parent else default_parent(), preset.name, datetime.now())
+
+
+def _path(name: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(name)))
 
 
 def _narrator(console: Console, verbosity: Verbosity, clock: Callable[[], float]) -> Narrator:

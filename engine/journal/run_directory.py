@@ -68,8 +68,8 @@ def create_run_directory(
         except FileExistsError:
             if not parent.is_dir():
                 raise _refusal(parent, "it is not a folder") from None
-        except OSError as error:
-            raise _refusal(parent, error.strerror) from error
+        except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+            raise _refusal(parent, str(error)) from error
         else:
             return RunDirectory(path)
     raise _refusal(parent, f"{_ATTEMPTS} runs have started in this second already")
@@ -87,8 +87,8 @@ def claim_run_directory(path: Path) -> RunDirectory:
     except FileExistsError:
         taken = directory.path.is_dir()
         raise _refusal(path, "another run has it" if taken else "it is not a folder") from None
-    except OSError as error:
-        raise _refusal(path, error.strerror) from error
+    except (OSError, ValueError) as error:
+        raise _refusal(path, str(error)) from error
     return directory
 
 

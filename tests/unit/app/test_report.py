@@ -8,12 +8,13 @@ from app.record import Record
 from app.report import print_error, print_report
 from engine.cluster.control import Event
 from engine.errors import UsageError
+from engine.journal.run_directory import RunDirectory
 from tests.fakes.client import round_report, snapshot
 
 
 def report(*events: Event, directory: str = "/runs/game-1", blocks: bool = True) -> str:
     record = Record()
-    record.directory = Path(directory)
+    record.directory = RunDirectory(Path(directory))
     for event in events:
         record.add(event)
     stream = io.StringIO()
@@ -43,17 +44,12 @@ def test_no_failures_are_said_to_be_none() -> None:
     assert "Failures: none" in report(round_report())
 
 
-def test_a_run_without_rounds_has_a_directory_only() -> None:
-    assert report() == "Run: /runs/game-1\n"
-
-
-def test_the_run_file_is_named_where_there_is_one(tmp_path: Path) -> None:
-    (tmp_path / "run.db").touch()
-    assert report(directory=str(tmp_path)) == f"Run: {tmp_path}/run.db\n"
+def test_a_run_without_rounds_has_a_file_only() -> None:
+    assert report() == "Run: /runs/game-1/run.db\n"
 
 
 def test_a_long_directory_is_not_broken() -> None:
-    assert f"/{'x' * 200}\n" in report(directory=f"/{'x' * 200}")
+    assert f"/{'x' * 200}/run.db\n" in report(directory=f"/{'x' * 200}")
 
 
 def test_an_error_says_what_where_and_the_way_out() -> None:

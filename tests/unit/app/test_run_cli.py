@@ -52,7 +52,7 @@ def test_a_run_ends_with_its_report_on_stdout(capsys: pytest.CaptureFixture[str]
     out, err = capsys.readouterr()
     assert "winners" in out
     assert "Failures: 2 unparsable" in out
-    assert out.rstrip().endswith("/run")
+    assert out.rstrip().endswith("/run/run.db")
     assert err.count("round 1/3  answered 98") == 1
 
 
@@ -61,7 +61,7 @@ def test_json_is_one_object_on_stdout_and_the_rest_on_stderr(capsys: pytest.Capt
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert (code, told["state"], len(told["rounds"]), told["name"]) == (0, "done", 1, "tiny")
-    assert told["run_file"] is None
+    assert told["run_file"] == str(client.directory / "run.db")
     assert told["run_directory"] == str(client.directory)
     assert "Rounds" in err
 
@@ -99,13 +99,33 @@ def test_a_bad_preset_starts_nothing(capsys: pytest.CaptureFixture[str], as_json
     assert not Path("run").exists()
 
 
-def test_a_run_that_never_began_leaves_no_directory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_at_the_start_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     def start(*_: object) -> FakeClient:
         raise ModelError("no such file", where="model.gguf", hint="mend model.path")
 
     assert run(Options("tiny.toml", out="run"), start) == 1
-    assert not Path("run").exists()
-    assert capsys.readouterr() == ("", "error: model.gguf: no such file\n  mend model.path\n")
+    assert capsys.readouterr().err == "error: model.gguf: no such file\n  mend model.path\n"
+
+
+def test_two_runs_never_share_a_directory(capsys: pytest.CaptureFixture[str]) -> None:
+    play(DONE)
+    code, client = play(DONE)
+    assert (code, client.directory) == (2, Path("unset"))
+    assert "--out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("written", ['"tiny.toml/x"', '"nul\\u0000"', f'"{"x" * 300}"'])
+def test_a_directory_that_cannot_be_is_wrong_usage(capsys: pytest.CaptureFixture[str], written: str) -> None:
+    for options in ({"out": json.loads(written)}, {"out": None, "sets": (f"journal.directory={written}",)}):
+        code, client = play(DONE, **options)
+        assert (code, client.directory) == (2, Path("unset"))
+        assert "cannot make a run directory" in capsys.readouterr().err
+
+
+def test_without_out_a_run_goes_where_the_preset_says() -> None:
+    for _ in range(2):
+        play(DONE, out=None, sets=("journal.directory=runs",))
+    assert len(list(Path("runs").absolute().glob("tiny-*"))) == 2
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
