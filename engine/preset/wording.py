@@ -71,18 +71,18 @@ def allowed(kind: Any) -> str:
     """Return in plain words what the type of a field allows."""
     if get_origin(kind) is Literal:  # msgspec would sort the choices
         return one_of(show(value) for value in get_args(kind))
-    return describe(inspect.type_info(kind))
+    return _describe(inspect.type_info(kind))
 
 
-def describe(kind: inspect.Type) -> str:
+def _describe(kind: inspect.Type) -> str:
     """Return in plain words what a type allows."""
     match kind:
         case inspect.Metadata(extra_json_schema={"description": str(words)}):
             return words
         case inspect.Metadata():
-            return describe(kind.type)
+            return _describe(kind.type)
         case inspect.UnionType():
-            return one_of(describe(t) for t in kind.types if not isinstance(t, inspect.NoneType))
+            return one_of(_describe(t) for t in kind.types if not isinstance(t, inspect.NoneType))
         case inspect.LiteralType():
             return one_of(show(value) for value in kind.values)
         case inspect.IntType():
@@ -94,7 +94,7 @@ def describe(kind: inspect.Type) -> str:
         case inspect.BoolType():
             return "true or false"
         case inspect.VarTupleType() | inspect.ListType():
-            return _length(f"a list, each entry {describe(kind.item_type)}", "entries", kind)
+            return _length(f"a list, each entry {_describe(kind.item_type)}", "entries", kind)
         case inspect.DictType():
             return "a table" if isinstance(kind.value_type, inspect.AnyType) else _table_of(kind.value_type)
         case inspect.StructType():
@@ -103,7 +103,7 @@ def describe(kind: inspect.Type) -> str:
 
 
 def _table_of(values: inspect.Type) -> str:
-    return f"a table, each value {describe(values)}"
+    return f"a table, each value {_describe(values)}"
 
 
 def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
