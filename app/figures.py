@@ -7,12 +7,15 @@ import math
 from app.sanitise import clean
 
 
-def number(value: float | str | None) -> str:
-    """Write a figure of the rounds table: whole numbers whole, others with two decimals or three digits."""
+def number(value: float | str | None, limit: int = 24) -> str:
+    """Write a figure of a round: whole numbers whole, others with two decimals or three digits.
+
+    Text is cut to `limit` characters.
+    """
     if value is None:
         return "-"
     if isinstance(value, str):
-        return clean(value, 24)
+        return clean(value, limit)
     if not math.isfinite(value):
         return str(value)
     if value == int(value):

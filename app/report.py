@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from app import figures, picture, rounds
 from app.record import Record
@@ -14,18 +15,26 @@ from engine.errors import SimtuiError
 def print_report(console: Console, record: Record, *, blocks: bool) -> None:
     """Print everything that a run has to show; of a run without rounds, only where it lies."""
     if record.reports:
-        console.print("\nRounds", style="bold")
-        console.print(rounds.results_table(record.reports))
-        console.print("\nSeconds, by what they went to (journal: beside the rest)", style="bold")
-        console.print(rounds.time_table(record.reports))
-        drawn = picture.picture(record.reports, min(console.width, 120), blocks=blocks)
-        if drawn:
-            console.print("\nAnswers", style="bold")
-            console.print("\n".join(drawn), no_wrap=True, overflow="crop")
+        console.print()
+        _section(console, "Rounds", *rounds.results_tables(record.reports, console.width))
+        _section(
+            console,
+            "Seconds, by what they went to (journal: beside the rest)",
+            rounds.time_table(record.reports),
+        )
+    if drawn := picture.picture(record.reports, min(console.width, 120), blocks=blocks):
+        _section(console, "Answers", Text("\n".join(drawn), no_wrap=True, overflow="crop"))
     if record.reports or record.failures:
-        console.print(f"\nFailures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
+        console.print(f"Failures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
     if record.directory is not None:
         console.print(f"Run: {clean(record.directory.run_file)}", soft_wrap=True)
+
+
+def _section(console: Console, title: str, *parts: RenderableType) -> None:
+    console.print(title, style="bold")
+    for part in parts:
+        console.print(part)
+        console.print()
 
 
 def print_error(console: Console, error: SimtuiError | Finished) -> None:

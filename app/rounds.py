@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -12,12 +13,21 @@ from app import figures
 from app.sanitise import clean
 from engine.cluster.control import RoundReport, TimeSplit
 
+NAME_CHARS = 24
+TEXT_CHARS = 48
+GAP = 2
+
+Columns = dict[str, list[str]]
+"""The cells of each column, one a round, by the column's name."""
+
 
 def row(report: RoundReport, rounds: int | None = None) -> list[str]:
     """Return a finished round in name and value pairs, so that a line in a log explains itself."""
     number = f"{report.round:,}/{rounds:,}" if rounds else f"{report.round:,}"
     pairs = [f"round {number}", f"answered {report.n_answered:,}"]
-    pairs += [f"{clean(name, 24)} {figures.number(value)}" for name, value in report.outcome.stats.items()]
+    pairs += [
+        f"{clean(name, NAME_CHARS)} {figures.number(value)}" for name, value in report.outcome.stats.items()
+    ]
     return [*pairs, figures.seconds(report.seconds)]
 
 
@@ -45,37 +55,60 @@ def flow(parts: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def results_table(reports: Sequence[RoundReport]) -> Table:
-    """Return the table of rounds; which columns it has is the scenario's choice."""
-    names = list(dict.fromkeys(name for report in reports for name in report.outcome.stats))
-    table = _table("round", "answered", *names, "seconds")
-    for report in reports:
-        values = (figures.number(report.outcome.stats.get(name)) for name in names)
-        _add(table, f"{report.round:,}", f"{report.n_answered:,}", *values, f"{report.seconds:,.2f}")
-    return table
+def results_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
+    """Return the table of rounds, in several parts if its columns do not fit side by side.
+
+    Which columns there are is the scenario's choice. Those that hold text come last.
+    """
+    numbers = [f"{report.round:,}" for report in reports]
+    return [
+        _table({"round": numbers, **part})
+        for part in _parts(_results(reports), width - _width("round", numbers))
+    ]
 
 
 def time_table(reports: Sequence[RoundReport]) -> Table:
     """Return the table of where each round's time went, in seconds."""
-    table = _table("round", "seconds", "model", "agents", "messages", "idle", "journal", "cpu")
-    for report in reports:
-        spent = (report.seconds, *_spent(report.split), report.cpu_s)
-        _add(table, f"{report.round:,}", *(f"{s:,.2f}" for s in spent))
-    return table
+    names = ("seconds", "model", "agents", "messages", "idle", "journal", "cpu")
+    spent = [(report.seconds, *_spent(report.split), report.cpu_s) for report in reports]
+    columns = {name: [f"{row[i]:,.2f}" for row in spent] for i, name in enumerate(names)}
+    return _table({"round": [f"{report.round:,}" for report in reports], **columns})
 
 
 def _spent(split: TimeSplit) -> tuple[float, ...]:
     return split.model_s, split.agents_s, split.messages_s, split.idle_s, split.journal_s
 
 
-def _add(table: Table, *cells: str) -> None:
-    table.add_row(*map(Text, cells))
+def _results(reports: Sequence[RoundReport]) -> Columns:
+    stats = [report.outcome.stats for report in reports]
+    names = dict.fromkeys(name for one in stats for name in one)
+    texts = [name for name in names if any(isinstance(one.get(name), str) for one in stats)]
+    columns = {"answered": [f"{report.n_answered:,}" for report in reports]}
+    columns |= {name: [figures.number(one.get(name)) for one in stats] for name in names if name not in texts}
+    columns["seconds"] = [f"{report.seconds:,.2f}" for report in reports]
+    return columns | {name: [figures.number(one.get(name), TEXT_CHARS) for one in stats] for name in texts}
 
 
-def _table(*columns: str) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1), header_style="bold", show_edge=False
-    )
-    for column in columns:
-        table.add_column(Text(clean(column, 24)), justify="right", overflow="fold")
+def _parts(columns: Columns, width: int) -> list[Columns]:
+    parts: list[Columns] = [{}]
+    for name, cells in columns.items():
+        taken = sum(_width(*column) for column in parts[-1].items())
+        if parts[-1] and taken + _width(name, cells) > width:
+            parts.append({})
+        parts[-1][name] = cells
+    return parts
+
+
+def _width(name: str, cells: Sequence[str]) -> int:
+    """Return what a column takes: its widest cell, or word of its name, and the space after it."""
+    return max(map(cell_len, [*clean(name, NAME_CHARS).split(), *cells])) + GAP
+
+
+def _table(columns: Columns) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, GAP - 1), show_edge=False)
+    for name, cells in columns.items():
+        heading = Text(clean(name, NAME_CHARS))
+        table.add_column(heading, justify="right", vertical="bottom", width=_width(name, cells) - GAP)
+    for row_cells in zip(*columns.values(), strict=True):
+        table.add_row(*map(Text, row_cells))
     return table

@@ -4,15 +4,20 @@ from rich.console import Console
 from rich.table import Table
 
 from app import rounds
+from engine.cluster.control import RoundReport
 from engine.scenarios.scenario import Outcome
 from tests.fakes.client import round_report
 
 
-def printed(table: Table, width: int = 80) -> list[str]:
+def printed(*tables: Table, width: int = 80) -> list[str]:
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
-        console.print(table)
+        console.print(*tables)
     return captured.get().splitlines()
+
+
+def results(*reports: RoundReport, width: int = 80) -> list[str]:
+    return printed(*rounds.results_tables(reports, width), width=width)
 
 
 def test_a_row_has_what_the_scenario_reports() -> None:
@@ -34,7 +39,7 @@ def test_processor_time_is_told_a_step() -> None:
 
 
 def test_the_table_of_the_main_game_fits_80_columns() -> None:
-    lines = printed(rounds.results_table([round_report(n) for n in (1, 2)]))
+    lines = results(round_report(1), round_report(2))
     assert " ".join(lines[0].split()) == "round answered mean median sd mode target winners seconds"
     assert lines[-1].split() == ["2", "98", "41.23", "40", "12.12", "50", "27.49", "3", "12.40"]
     assert len(lines) == 4
@@ -42,9 +47,21 @@ def test_the_table_of_the_main_game_fits_80_columns() -> None:
 
 def test_a_column_that_one_round_lacks_stays_empty() -> None:
     other = round_report(2, outcome=Outcome({"surplus": 7.0}))
-    lines = printed(rounds.results_table([round_report(outcome=Outcome({"mean": 1.0})), other]))
+    lines = results(round_report(outcome=Outcome({"mean": 1.0})), other)
     assert lines[0].split() == ["round", "answered", "mean", "surplus", "seconds"]
     assert lines[-1].split() == ["2", "98", "-", "7", "12.40"]
+
+
+def test_columns_that_do_not_fit_go_below_and_text_comes_last() -> None:
+    stats = {"winning players": "4, 8, 15, 16, 23, 42", "winning number": 33.0, "sum": 12345678.0, "b": 1.5}
+    lines = results(round_report(outcome=Outcome(stats)), width=44)
+    assert [line.split() for line in lines if "─" not in line] == [
+        ["winning"],
+        ["round", "answered", "number", "sum", "b"],
+        ["1", "98", "33", "12,345,678", "1.50"],
+        ["round", "seconds", "winning", "players"],
+        ["1", "12.40", "4,", "8,", "15,", "16,", "23,", "42"],
+    ]
 
 
 def test_the_time_table() -> None:
@@ -56,7 +73,7 @@ def test_the_time_table() -> None:
 def test_hostile_names_and_values_are_shown_not_obeyed() -> None:
     report = round_report(outcome=Outcome({"[red]\x1b[2J": "[/oops]\x07"}))
     assert rounds.row(report)[2] == r"[red]\x1b[2J [/oops]\x07"
-    text = "".join(printed(rounds.results_table([report])))
+    text = "".join(results(report))
     assert "[/oops]" in text
     assert "\x1b" not in text
 
