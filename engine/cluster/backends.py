@@ -18,7 +18,7 @@ def make(setup: Setup, catalogue: Catalogue) -> Backend:
         case Policy() as settings:
             from engine.models.policy import PolicyBackend
 
-            return PolicyBackend(settings, setup.scenario_type.policies, seed)
+            return PolicyBackend(settings, setup.scenario_type.policies, setup.preset.scenario, seed)
         case LlamaCpp() as settings:
             from engine.models.llama_cpp.backend import LlamaCppBackend
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import msgspec
 import zmq
 
+from engine.cluster.collector import spare_the_living
 from engine.cluster.link import Context, Link
 from engine.cluster.service_node import ServiceNode
 from engine.cluster.setup import Setup
@@ -127,6 +128,7 @@ def _begin_child(queue: LogQueue) -> None:
     root = logging.getLogger()
     root.handlers = [logging.handlers.QueueHandler(queue)]
     root.setLevel(logging.INFO)
+    spare_the_living()
     queue.cancel_join_thread()  # a child must not wait at exit for a coordinator that is gone
 
 

@@ -15,6 +15,7 @@ import zmq
 from platformdirs import user_cache_path
 
 from engine.cluster.children import Children, LogQueue
+from engine.cluster.collector import spare_the_living
 from engine.cluster.control import Finished
 from engine.cluster.coordinator_node import HEARING_S, CoordinatorNode
 from engine.cluster.endpoints import Endpoints
@@ -49,6 +50,7 @@ def coordinate(directory: Path, sockets: str, lifeline: int | None) -> int:
         setup = replace(setup, endpoints=replace(setup.endpoints, base="inproc://"))
     else:
         children.start(setup, queue)
+    spare_the_living()
     log = RunLog(directory, queue)
     context: Context = zmq.Context()
     try:

@@ -17,7 +17,9 @@ class Turn(NamedTuple):
     """What a rule decides on."""
 
     facts: Any
-    """What the agent passed as `facts` with its call."""
+    """What the agent passed as `facts` with its call; structs arrive as dicts."""
+    settings: Any
+    """The scenario's settings."""
     parameters: Mapping[str, float]
     """`[model] parameters` of the preset."""
     trait: float
@@ -33,8 +35,9 @@ Rule = Callable[[Turn], str]
 class PolicyBackend:
     """Answers each request at once by the rule that the preset names."""
 
-    def __init__(self, settings: Policy, rules: Mapping[str, Rule], seed: int) -> None:
+    def __init__(self, settings: Policy, rules: Mapping[str, Rule], scenario_settings: Any, seed: int) -> None:
         self._settings = settings
+        self._scenario_settings = scenario_settings
         self._rules = rules
         self._seed = seed
 
@@ -58,6 +61,7 @@ class PolicyBackend:
     def _answer(self, request: Request) -> Result:
         turn = Turn(
             request.facts,
+            self._scenario_settings,
             self._settings.parameters,
             uniform(self._seed, unpack(request.key).agent),
             Random(mix(self._seed, request.key)),

@@ -73,12 +73,11 @@ class Player(Agent):
         """Name a number."""
         game: GuessAverage = self.world.scenario
         prompt = self.memory.with_user(game.question(self.id, observation))
-        facts = game.facts(observation)
         if game.settings.calls == 2:
-            reply = await self.model.chat(prompt, game.free_reply, facts=facts)
+            reply = await self.model.chat(prompt, game.free_reply, facts=observation)
             self.memory.remember(prompt, reply)
             prompt = self.memory.with_user(game.extraction)
-        guess: float = await self.model.chat(prompt, game.answer, facts=facts)
+        guess: float = await self.model.chat(prompt, game.answer, facts=observation)
         self.memory.remember(prompt, game.write(guess))
         return guess
 
@@ -123,18 +122,6 @@ class GuessAverage(Scenario):
         )
         where = f"Round {observation.round} of {self.settings.rounds}"
         return f"{name}{observation.text}{where}: which number do you choose?"
-
-    def facts(self, observation: RoundStart) -> dict[str, Any]:
-        """Return what a rule-based player decides on."""
-        s = self.settings
-        return {
-            "average": observation.average,
-            "ratio": self.ratio,
-            "offset": s.offset,
-            "low": s.low,
-            "high": s.high,
-            "decimals": s.decimals,
-        }
 
     def write(self, number: float) -> str:
         """Write a number the way players do."""

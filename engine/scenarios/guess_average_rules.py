@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from math import exp, factorial
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
 MAX_LEVEL = 30
 """Poisson weights beyond are below 1e-9 for every tau that has been estimated (at most 5)."""
 
+_FRACTION = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(?:/\s*(\d{1,9}))?\s*")
+
 
 def fraction(ratio: float | str) -> float | None:
-    """Return a ratio given as number or as text such as "2/3"; None if it is neither, or negative."""
-    try:
-        value = float(Fraction(ratio)) if isinstance(ratio, str) else float(ratio)
-    except (ValueError, ZeroDivisionError, OverflowError):
+    """Return a ratio given as number or as text such as "2/3"; None if the text is neither."""
+    if not isinstance(ratio, str):
+        return float(ratio)
+    found = _FRACTION.fullmatch(ratio)
+    if found is None or (found[2] and int(found[2]) == 0):
         return None
-    return value if 0 <= value < float("inf") else None
+    return float(found[1]) / int(found[2] or 1)
 
 
 def instructions(settings: GuessAverageSettings, n_players: int) -> str:
@@ -98,6 +102,7 @@ def poisson(tau: float, n_levels: int = MAX_LEVEL + 1) -> list[float]:
     return [exp(-tau) * tau**k / factorial(k) for k in range(n_levels)]
 
 
+@lru_cache(maxsize=16)
 def cognitive_hierarchy(tau: float, anchor: float, ratio: float, offset: float = 0.0) -> list[float]:
     """Return the choice of each level: it best-responds to all lower levels, in their true proportions.
 
@@ -119,45 +124,49 @@ def nash(ratio: float, offset: float, low: float, high: float) -> float:
     return min(max(offset / (1 - ratio), low), high)
 
 
-def _anchor(facts: Mapping[str, Any]) -> float:
+def _anchor(turn: Turn) -> float:
     """Where reasoning starts: the middle of the range, later the last average (Nagel 1995, section III)."""
-    average = facts["average"]
-    return (facts["low"] + facts["high"]) / 2 if average is None else float(average)
+    average = turn.facts["average"]
+    return (turn.settings.low + turn.settings.high) / 2 if average is None else float(average)
+
+
+def _ratio(turn: Turn) -> float:
+    return fraction(turn.settings.ratio) or 0.0
 
 
 def _say(turn: Turn, choice: float) -> str:
-    facts = turn.facts
-    return f"{min(max(choice, facts['low']), facts['high']):.{facts['decimals']}f}"
+    settings = turn.settings
+    return f"{min(max(choice, settings.low), settings.high):.{settings.decimals}f}"
 
 
-def _uniform_around(turn: Turn, anchor: float) -> float:
-    """Level 0: uniform, with the anchor as its mean."""
-    low: float = turn.facts["low"]
-    return turn.rng.uniform(low, min(2 * anchor - low, turn.facts["high"]))
+def _level_0(turn: Turn) -> str:
+    """Uniform, with the anchor as its mean."""
+    low, high = turn.settings.low, turn.settings.high
+    return _say(turn, turn.rng.uniform(low, min(2 * _anchor(turn) - low, high)))
 
 
 def _play_level_k(turn: Turn) -> str:
-    facts, level = turn.facts, int(turn.parameters.get("level", 1))
+    level = int(turn.parameters.get("level", 1))
     if level == 0:
-        return _say(turn, _uniform_around(turn, _anchor(facts)))
-    return _say(turn, level_k(level, _anchor(facts), facts["ratio"], facts["offset"]))
+        return _level_0(turn)
+    return _say(turn, level_k(level, _anchor(turn), _ratio(turn), turn.settings.offset))
 
 
 def _play_hierarchy(turn: Turn) -> str:
-    facts, tau = turn.facts, turn.parameters.get("tau", 1.5)
+    tau = turn.parameters.get("tau", 1.5)
     level = next((k for k, share in enumerate(accumulate(poisson(tau))) if turn.trait < share), MAX_LEVEL)
     if level == 0:
-        return _say(turn, _uniform_around(turn, _anchor(facts)))
-    return _say(turn, cognitive_hierarchy(tau, _anchor(facts), facts["ratio"], facts["offset"])[level])
+        return _level_0(turn)
+    return _say(turn, cognitive_hierarchy(tau, _anchor(turn), _ratio(turn), turn.settings.offset)[level])
 
 
 def _play_nash(turn: Turn) -> str:
-    facts = turn.facts
-    return _say(turn, nash(facts["ratio"], facts["offset"], facts["low"], facts["high"]))
+    settings = turn.settings
+    return _say(turn, nash(_ratio(turn), settings.offset, settings.low, settings.high))
 
 
 def _play_random(turn: Turn) -> str:
-    return _say(turn, turn.rng.uniform(turn.facts["low"], turn.facts["high"]))
+    return _say(turn, turn.rng.uniform(turn.settings.low, turn.settings.high))
 
 
 POLICIES: Mapping[str, Rule] = {
