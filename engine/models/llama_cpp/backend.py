@@ -49,11 +49,13 @@ class LlamaCppBackend:
 
     def _open(self) -> dict[str, Any]:
         version = load_library()
-        from engine.models.llama_cpp.engine import Engine  # needs the library
+        from engine.models.llama_cpp.engine import Engine  # these need the library
+        from engine.models.llama_cpp.requantise import load
 
         settings = self._settings
         file, sha256 = model_file(settings.path, settings.sha256)
-        self._engine = Engine(settings, file, self._catalogue, self._seed, self._clock)
+        model = load(file, sha256, self._cache_dir)
+        self._engine = Engine(settings, model, self._catalogue, self._seed, self._clock)
         self._process = os.getpid()
         return {
             "file": file.name,

@@ -7,6 +7,7 @@ llama.cpp's own grammars take 7-10 ms, and abort the process when a forbidden to
 from __future__ import annotations
 
 import threading
+import warnings
 
 import llguidance
 import llguidance.llamacpp
@@ -77,10 +78,8 @@ class Forms:
             return Constraint(matcher.deep_copy())
 
     def _build(self, source: str) -> llguidance.LLMatcher:
-        if self._tokenizer is None:  # takes half a second for 49,000 tokens
-            self._tokenizer = llguidance.llamacpp.lltokenizer_from_vocab(
-                self._model.vocabulary, eos_token=sorted(self._model.ends)
-            )
+        if self._tokenizer is None:
+            self._tokenizer = _tokenizer(self._model)
         matcher = llguidance.LLMatcher(self._tokenizer, source, log_level=0)
         if matcher.is_error():
             raise ModelError(
@@ -88,6 +87,13 @@ class Forms:
                 where="answer",
             )
         return matcher
+
+
+def _tokenizer(model: Model) -> llguidance.LLTokenizer:
+    """Tell llguidance the vocabulary; takes half a second for 49,000 tokens."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it uses an older name, once for each token
+        return llguidance.llamacpp.lltokenizer_from_vocab(model.vocabulary, eos_token=sorted(model.ends))
 
 
 def _source(answer: Answer) -> str:

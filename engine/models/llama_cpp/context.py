@@ -1,7 +1,7 @@
 """One native context: a fixed number of sequences, each with a stream of KV cells of its own.
 
-A context belongs to one thread and computes on that thread alone. Several of them beat one with several threads
-1.4 times on an idle machine and many times on a busy one, because OpenMP threads wait for each other.
+A context belongs to one thread and computes on it alone. Several contexts beat one with several threads
+1.4 times on an idle machine, and many times on a busy one, because OpenMP threads wait for each other.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -31,13 +30,13 @@ class Engine:
     """Contexts over one model, each with its thread, fed from one queue."""
 
     def __init__(
-        self, settings: LlamaCpp, file: Path, catalogue: Catalogue, seed: int, clock: Callable[[], float]
+        self, settings: LlamaCpp, model: Model, catalogue: Catalogue, seed: int, clock: Callable[[], float]
     ) -> None:
-        """Load the model and start the threads. Raises ModelError."""
+        """Start the threads; the model is closed with the engine, also if this fails. Raises ModelError."""
         self._queue = Queue(settings.state_cache_bytes)
         self._contexts: list[Context] = []
         self._threads: list[threading.Thread] = []
-        self._model = model = Model(file)
+        self._model = model
         try:
             writer = PromptWriter(model)
             limit = min(settings.context_tokens, model.trained_context)

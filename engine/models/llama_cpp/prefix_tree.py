@@ -158,11 +158,11 @@ class PrefixTree:
             yield node
 
     def _drop(self, node: Node) -> None:
-        if node.children or node.parent is None:
-            return
         if node.cells is not None:
             self.bytes -= node.cells.nbytes
-        del node.parent.children[int(node.tokens[0])]
+            node.cells = None
+        if not node.children and node.parent is not None:
+            del node.parent.children[int(node.tokens[0])]
 
 
 def common(first: Tokens, second: Tokens) -> int:
@@ -173,4 +173,4 @@ def common(first: Tokens, second: Tokens) -> int:
 
 
 def _is_end(node: Node) -> bool:
-    return node.cells is not None and not node.children
+    return node.cells is not None and not any(child.cells is not None for child in node.children.values())
