@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapsho
 from engine.cluster.eta import Pace
 from engine.cluster.round_rows import row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
+from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
 from engine.cluster.wire import (
     Begin,
@@ -26,9 +28,8 @@ from engine.cluster.wire import (
     Work,
     Written,
 )
-from engine.errors import ExitCode, FailureBudgetSpent, SimtuiError
+from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
-from engine.journal.writer import Writer
 from engine.scenarios.scenario import Outcome
 
 
@@ -61,7 +62,7 @@ class Coordinator:
     def __init__(
         self,
         setup: Setup,
-        journal: Writer,
+        files: RunFiles,
         surroundings: Surroundings,
         *,
         clock: Callable[[], float],
@@ -70,13 +71,15 @@ class Coordinator:
         """`clock` measures (seconds from anywhere), `now` dates (seconds since 1970)."""
         self._setup = setup
         self._placement = setup.placement
-        self._journal = journal
+        self._files = files
+        self._journal = files.writer
         self._outside = surroundings
         self._clock = clock
         self._now = now
-        self._waiting_for = {"model", *(f"worker-{w}" for w in range(self._placement.n_workers))}
+        self.processes = frozenset(("model", *(f"worker-{w}" for w in range(self._placement.n_workers))))
+        self._waiting_for = set(self.processes)
         self._rounds = Rounds(setup.scenario(), self._placement, now)
-        self._accounts = Accounts(self._placement.n_workers, clock, lambda: journal.seconds)
+        self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
         n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
         self._pace = Pace(n_agents * n_rounds, n_agents)
         self._may_fail = (
@@ -85,8 +88,7 @@ class Coordinator:
             else 0
         )
         self.state = State.STARTING
-        self.descriptions: dict[str, dict[str, Any]] = {}
-        """What services say of what they loaded, by process."""
+        self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
         self.last_word: Finished | None = None
 
@@ -160,9 +162,11 @@ class Coordinator:
 
     def _ready(self, process: str, description: dict[str, Any]) -> None:
         self._waiting_for.discard(process)
-        self.descriptions[process] = description
+        if description:
+            self._descriptions[process] = description
         if not self._waiting_for:
             self.state = State.RUNNING
+            self._files.loaded(self._descriptions)
             self._journal.event("started", "")
             self._accounts.restart_round()
             self._pace.note(self._clock(), 0)
@@ -207,6 +211,8 @@ class Coordinator:
     def _finish(self, state: State, last_word: Finished) -> None:
         self.state = state
         self.last_word = last_word
+        with suppress(JournalError):  # the disk may be what has failed
+            self._journal.event(state, last_word.what)
         self._outside.end()
 
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:

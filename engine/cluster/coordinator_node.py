@@ -47,7 +47,7 @@ class CoordinatorNode:
         self._over = asyncio.Event()
         self._watchers: set[bytes] = set()
         self._watched = asyncio.Event()
-        self._core = Coordinator(setup, files.writer, self, clock=time.monotonic, now=time.time)
+        self._core = Coordinator(setup, files, self, clock=time.monotonic, now=time.time)
         self._processes = Link(context, zmq.ROUTER, self._reported).bind(setup.endpoints.coordinator)
         self._control = Link(context, zmq.ROUTER, self._commanded).bind(setup.endpoints.control)
 
@@ -138,11 +138,12 @@ class CoordinatorNode:
         """Close the files before the last word is out: who hears it may open them."""
         for child in self._children.all:
             self._loop.remove_reader(child.sentinel)
-            self._processes.send([child.name.encode(), self._encode(Shutdown())])
+        for process in self._core.processes:
+            self._processes.send([process.encode(), self._encode(Shutdown())])
         last_word = self._core.last_word
         assert last_word is not None
         try:
-            self._files.close(last_word.state, self._core.descriptions)
+            self._files.close(last_word.state)
         except JournalError as error:
             last_word = Finished("failed", error.exit_code, error.what, error.where, error.hint)
         self.emit(self._core.snapshot())

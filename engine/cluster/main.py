@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import multiprocessing
 import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,7 +70,7 @@ async def _run(
     inline: bool,
 ) -> Finished:
     try:
-        files = RunFiles(setup)
+        files = RunFiles(setup, time.time)
     except SimtuiError as error:
         await children.end(0.0)
         return await _say(
@@ -81,10 +81,10 @@ async def _run(
         return await node.run(lifeline)
     workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
     _interrupt_stuck(workers, setup.preset.engine.deadline_s)
-    others = asyncio.gather(ServiceNode(setup, context).run(), *(worker.run() for worker in workers))
+    service = ServiceNode(setup, context)
+    others = asyncio.gather(service.run(), *(worker.run() for worker in workers))
     last_word = await node.run(lifeline)
-    with contextlib.suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(others, HEARING_S)
+    await others
     return last_word
 
 

@@ -3,22 +3,63 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
+from engine.agents.model import MODEL_ID
 from engine.cluster.children import LogQueue
 from engine.cluster.setup import Setup
+from engine.journal.manifest import describe_run, write_manifest
+from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
 
 
 class RunFiles:
-    def __init__(self, setup: Setup) -> None:
-        self.writer = Writer(setup.directory / "run.db")
+    """The files of one run, open from its start to its end."""
 
-    def close(self, state: str, descriptions: dict[str, dict[str, Any]]) -> None:
-        self.writer.close()
+    def __init__(self, setup: Setup, now: Callable[[], float]) -> None:
+        """Open the journal and write a first manifest. Raises JournalError. `now` is seconds since 1970."""
+        self._now = now
+        self._paths = RunDirectory(setup.directory)
+        self._model = setup.preset.model
+        preset = setup.preset
+        self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
+        write_manifest(self._manifest, self._paths.manifest)
+        self.writer = Writer(self._paths.run_file, now=now)
+        self.writer.meta(
+            {
+                "name": preset.name,
+                "description": preset.description,
+                "scenario": preset.scenario.scenario_name,
+                "agents": preset.population.size,
+                "rounds": preset.scenario.rounds,
+                "groups": preset.scenario.groups,
+                "seed": preset.seed,
+            }
+        )
+
+    def loaded(self, descriptions: dict[str, dict[str, Any]]) -> None:
+        """Note what the model services have loaded. Raises JournalError."""
+        self._manifest = msgspec.structs.replace(self._manifest, models=descriptions)
+        write_manifest(self._manifest, self._paths.manifest)
+        for description in descriptions.values():
+            backend = str(self._model.__struct_config__.tag)
+            self.writer.model(MODEL_ID, backend, backend, description)
+
+    def close(self, state: str) -> None:
+        """Write what waits and the last manifest. Raises JournalError, but closes all the same."""
+        try:
+            self.writer.close()
+        finally:
+            write_manifest(self._manifest.ended_as(state, self._date()), self._paths.manifest)
+
+    def _date(self) -> datetime:
+        return datetime.fromtimestamp(self._now(), UTC)
 
 
 class RunLog:
