@@ -48,7 +48,8 @@ class Record:
     def as_json(self) -> str:
         """Return the object of `--json`, in ASCII, so that no text in it can reach the terminal raw."""
         last = self.last_word()
-        error = {"what": last.what, "where": last.where, "hint": last.hint} if last.what else None
+        failed = last.what and last.state != "interrupted"
+        error = {"what": last.what, "where": last.where, "hint": last.hint} if failed else None
         summary = {
             "name": self.name,
             "state": last.state,

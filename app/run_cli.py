@@ -128,6 +128,6 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         stdout.flush()
     if last.state == "interrupted":
         narration.print("interrupted; everything up to here is saved")
-    if last.what:
+    elif last.what:
         print_error(narration, last)
     return last.exit_code

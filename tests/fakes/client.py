@@ -19,7 +19,7 @@ class FakeClient:
 
     def __init__(self, steps: Iterable[Step], on_stop: Iterable[Event] = ()) -> None:
         self.steps = list(steps)
-        self.on_stop = list(on_stop) or [Finished("interrupted", 130)]
+        self.on_stop = list(on_stop) or [Finished("interrupted", 130, "asked to stop")]
         self.directory = Path("unset")
         self.stopped: list[str] = []
         self.killed = False

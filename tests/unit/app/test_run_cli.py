@@ -134,7 +134,7 @@ def test_a_signal_asks_the_run_to_stop_and_waits_for_it(
 ) -> None:
     client = FakeClient(
         [raising(signum), snapshot(), pytest.fail],
-        on_stop=[snapshot(state="stopping"), round_report(), Finished("interrupted", 130)],
+        on_stop=[snapshot(state="stopping"), round_report(), Finished("interrupted", 130, signum.name)],
     )
     code, _ = play(client=client)
     assert (code, client.stopped, client.killed) == (130, [signum.name], False)
