@@ -58,7 +58,6 @@ def create_run_directory(
     parent: Path, preset_name: str, now: datetime, suffix: Callable[[], str] = lambda: secrets.token_hex(2)
 ) -> RunDirectory:
     """Make `<preset>-<YYYYmmdd-HHMMSS>-<suffix>` in `parent`, for the user alone. Raises UsageError."""
-    parent = parent.expanduser()
     name = f"{_file_name(preset_name)}-{now:%Y%m%d-%H%M%S}"
     for _ in range(_ATTEMPTS):
         path = parent / f"{name}-{suffix()}"
@@ -68,8 +67,8 @@ def create_run_directory(
         except FileExistsError:
             if not parent.is_dir():
                 raise _refusal(parent, "it is not a folder") from None
-        except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
-            raise _refusal(parent, str(error)) from error
+        except (OSError, ValueError) as error:
+            raise _refusal(parent, _reason(error)) from error
         else:
             return RunDirectory(path)
     raise _refusal(parent, f"{_ATTEMPTS} runs have started in this second already")
@@ -77,7 +76,7 @@ def create_run_directory(
 
 def claim_run_directory(path: Path) -> RunDirectory:
     """Make a run directory of a path that does not exist or is an empty folder. Raises UsageError."""
-    directory = RunDirectory(path.expanduser())
+    directory = RunDirectory(path)
     try:
         directory.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(directory.path.iterdir()):
@@ -88,11 +87,16 @@ def claim_run_directory(path: Path) -> RunDirectory:
         taken = directory.path.is_dir()
         raise _refusal(path, "another run has it" if taken else "it is not a folder") from None
     except (OSError, ValueError) as error:
-        raise _refusal(path, str(error)) from error
+        raise _refusal(path, _reason(error)) from error
     return directory
 
 
-def _refusal(where: Path, why: str | None) -> UsageError:
+def _reason(error: OSError | ValueError) -> str:
+    """Return the cause without the path. A NUL character in a path is a ValueError."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _refusal(where: Path, why: str) -> UsageError:
     return UsageError(
         f"cannot make a run directory: {why}",
         where=str(where),

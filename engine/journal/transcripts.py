@@ -13,7 +13,10 @@ _ONE_IN = re.compile(r"1 in ([1-9][0-9]{0,9})")
 
 @dataclass(frozen=True, slots=True)
 class Transcripts:
-    """A sample of the agents that depends on their numbers alone, so every process draws the same one."""
+    """A sample of the agents that depends on their numbers alone, so every process draws the same one.
+
+    Agent 0 hashes to 0: unless nothing is kept, it is.
+    """
 
     threshold: int
     """Agents whose 32-bit hash is below this are in the sample."""
