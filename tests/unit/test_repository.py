@@ -11,6 +11,7 @@ import pytest
 
 from app.main import cli
 from app.reference import markdown
+from engine.preset.load import from_toml
 
 ROOT = Path(__file__).parents[2]
 MAX_LINES = 500
@@ -119,6 +120,11 @@ def test_the_readme_leads_nowhere_but_to_files_that_exist() -> None:
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / link).exists(), (page.name, link)
+
+
+def test_the_preset_of_the_readme_can_be_run() -> None:
+    (preset,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert from_toml(preset.encode(), "README.md").population.size == 50
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
