@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Self
@@ -28,7 +29,7 @@ class Verbosity(IntEnum):
     """What each round cost in processor time, too."""
 
 
-class Narrator:
+class Narrator(ABC):
     """Prints finished rounds and notices; what becomes of progress is up to the subclass."""
 
     def __init__(self, console: Console, verbosity: Verbosity = Verbosity.NORMAL) -> None:
@@ -54,13 +55,13 @@ class Narrator:
             case Notice() if self.verbosity or event.level != "info":
                 self.console.print(clean(event.text), style=STYLES.get(event.level, ""), soft_wrap=True)
 
+    @abstractmethod
     def progress(self, snapshot: Snapshot) -> None:
         """Show where the run stands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def width(self) -> int:
         """Return how wide a line may be."""
-        raise NotImplementedError
 
     def _tell_round(self, report: RoundReport) -> None:
         spent = rounds.split(report)

@@ -43,15 +43,16 @@ def remaining(snapshot: Snapshot) -> str:
 
 def live_line(snapshot: Snapshot, width: int) -> RenderableType:
     """Return the line that a terminal shows and overwrites; with room for it, a bar."""
-    cells: list[tuple[RenderableType, int | None]] = [(Text(head := standing(snapshot), "bold"), len(head))]
-    if width >= BAR_FROM_WIDTH:
-        bar = ProgressBar(total=max(1, snapshot.n_agents), completed=snapshot.n_done, width=BAR_WIDTH)
-        cells.append((bar, BAR_WIDTH))
-    cells.append((Text("  ".join(details(snapshot)), no_wrap=True, overflow="ellipsis"), None))
+    head = standing(snapshot)
     line = Table.grid(padding=(0, 2))
-    for _, cell_width in cells:
-        line.add_column(width=cell_width)
-    line.add_row(*(cell for cell, _ in cells))
+    line.add_column(width=len(head))
+    cells: list[RenderableType] = [Text(head, "bold")]
+    if width >= BAR_FROM_WIDTH:
+        line.add_column(width=BAR_WIDTH)
+        cells.append(ProgressBar(max(1, snapshot.n_agents), snapshot.n_done, BAR_WIDTH))
+    line.add_column()
+    cells.append(Text("  ".join(details(snapshot)), no_wrap=True, overflow="ellipsis"))
+    line.add_row(*cells)
     return line
 
 
