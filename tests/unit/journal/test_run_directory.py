@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from datetime import datetime
 from itertools import chain, repeat
 from pathlib import Path
@@ -100,8 +101,8 @@ def a_dangling_link(path: Path) -> Path:
 @pytest.mark.parametrize(
     "make", [a_file, a_dangling_link, lambda path: a_file(path) / "below", lambda path: path / "\0"]
 )
-def test_what_cannot_be_a_folder(tmp_path: Path, make: object) -> None:
-    path = make(tmp_path / "thing")  # type: ignore[operator]
+def test_what_cannot_be_a_folder(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    path = make(tmp_path / "thing")
     with pytest.raises(UsageError, match="cannot make a run directory: "):
         claim_run_directory(path)
     with pytest.raises(UsageError, match="cannot make a run directory: "):
