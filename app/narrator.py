@@ -42,6 +42,7 @@ class Narrator(ABC):
 
     def __exit__(self, *_: object) -> None:
         """End the narration, and leave the terminal as it was."""
+        self.console.file.flush()
 
     def hear(self, event: Event) -> None:
         """Tell of an event, if it is worth it."""

@@ -1,6 +1,6 @@
 """The standard streams, made fit for a long run.
 
-A run must outlive its terminal: a closed pipe or a lost connection makes narration stop, not the run.
+A closed pipe or a lost terminal ends what is printed, but must not keep a run from its orderly end.
 """
 
 from __future__ import annotations
