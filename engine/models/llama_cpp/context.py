@@ -109,6 +109,12 @@ class Context:
             == len(block)
         )
 
+    def move(self, source: int, target: int) -> None:
+        """Make one sequence another one. Raises ModelError."""
+        if not self.restore(target, self.save(source)):
+            raise ModelError(f"llama.cpp could not move a sequence ({complaints() or 'no reason given'})")
+        self.clear(source)
+
     def grow(self, cells: int) -> None:
         """Give every sequence room for so many tokens, keeping what they hold. Raises ModelError."""
         saved = {sequence: self.save(sequence) for sequence in range(self.sequences)}

@@ -54,8 +54,10 @@ class Plan:
 class Decoder:
     """Runs one context until the queue is closed."""
 
-    def __init__(self, plan: Plan, context: Context) -> None:
+    def __init__(self, plan: Plan, context: Context, number: int) -> None:
+        """`number` counts the contexts that share the plan."""
         self._plan = plan
+        self._number = number
         self._context = context
         self._running: dict[int, Running] = {}
 
@@ -64,6 +66,7 @@ class Decoder:
         while self._fill():
             try:
                 if self._running:
+                    self._close_gaps()
                     self._step()
             except Exception as error:
                 log.exception("a batch failed in the llama.cpp backend")
@@ -74,7 +77,7 @@ class Decoder:
     def _fill(self) -> bool:
         """Start what waits while sequences are free; False once the queue is closed."""
         while len(self._running) < self._context.sequences:
-            branch = self._plan.queue.take(wait=not self._running)
+            branch = self._plan.queue.take(self._number, len(self._running))
             if branch is None:
                 return bool(self._running) and not self._plan.queue.closed
             try:
@@ -134,6 +137,14 @@ class Decoder:
         for running in self._running.values():
             if running.promise is not None and running.promise.wanted:
                 self._share(running)
+
+    def _close_gaps(self) -> None:
+        """Move the last sequences into gaps that finished ones left: only neighbours are computed together."""
+        for gap in sorted(set(range(len(self._running))) - self._running.keys()):
+            last = max(self._running)
+            self._context.move(last, gap)
+            self._running[gap] = self._running.pop(last)
+            self._running[gap].sequence = gap
 
     def _compose(self) -> None:
         """Fill the batch: one token of every sequence that writes, then as much of the prompts as fits.
@@ -203,7 +214,7 @@ class Decoder:
         except UnknownLayout:
             self._plan.queue.give_up_sharing()
         else:
-            self._plan.queue.keep(running.tokens[: running.done], cells)
+            self._plan.queue.keep(running.tokens[: running.done], cells, running.branch.members)
         self._withdraw(running)
 
     def _withdraw(self, running: Running) -> None:

@@ -33,7 +33,7 @@ class Engine:
         self, settings: LlamaCpp, model: Model, catalogue: Catalogue, seed: int, clock: Callable[[], float]
     ) -> None:
         """Start the threads; the model is closed with the engine, also if this fails. Raises ModelError."""
-        self._queue = Queue(settings.state_cache_bytes)
+        self._queue = Queue(settings.state_cache_bytes, cores(settings))
         self._contexts: list[Context] = []
         self._threads: list[threading.Thread] = []
         self._model = model
@@ -53,7 +53,7 @@ class Engine:
             model, writer, Forms(model), self._queue, catalogue, seed, limit, settings.timeout_s, clock
         )
         for number, context in enumerate(self._contexts):
-            decoder = Decoder(self._plan, context)
+            decoder = Decoder(self._plan, context, number)
             thread = threading.Thread(target=decoder.run, name=f"llama.cpp context {number}", daemon=True)
             self._threads.append(thread)
             thread.start()

@@ -35,6 +35,8 @@ class Node:
     cells: Cells | None = None
     promise: Promise | None = None
     used: int = 0
+    agents: tuple[int, ...] = ()
+    """Whose conversation ended here when it was kept."""
     children: dict[int, Node] = field(default_factory=dict)
 
 
@@ -56,6 +58,8 @@ class PrefixTree:
         self._root = Node(np.empty(0, np.int32), None)
         self._clock = 0
         self.bytes = 0
+        self.kept: dict[int, int] = {}
+        """Agents whose last conversation is here whole; the larger the number, the later it was kept."""
 
     def find(self, tokens: Tokens) -> Found:
         """Return the longest known beginning of these tokens."""
@@ -89,8 +93,11 @@ class PrefixTree:
             if node.cells is None and node.promise is None:
                 self._drop(node)
 
-    def keep(self, tokens: Tokens, cells: Cells) -> None:
-        """Store the cells of these tokens, of which only what is new takes memory."""
+    def keep(self, tokens: Tokens, cells: Cells, agents: tuple[int, ...] = ()) -> None:
+        """Store the cells of these tokens, of which only what is new takes memory.
+
+        `agents` are those whose conversation this is.
+        """
         at = 0
         self._clock += 1
         for node in self._spread(tokens):
@@ -100,6 +107,8 @@ class PrefixTree:
                 self.bytes += node.cells.nbytes
             node.used = self._clock
             at = end
+        node.agents = agents
+        self.kept.update(dict.fromkeys(agents, self._clock))
         if self.bytes > self._budget:
             self._evict()
 
@@ -130,7 +139,8 @@ class PrefixTree:
 
     def _split(self, node: Node, at: int) -> None:
         """Leave the first `at` tokens in the node and move the others to a new child."""
-        rest = Node(node.tokens[at:], node, None, node.promise, node.used, node.children)
+        rest = Node(node.tokens[at:], node, None, node.promise, node.used, node.agents, node.children)
+        node.agents = ()
         for child in rest.children.values():
             child.parent = rest
         if node.cells is not None:
@@ -161,6 +171,8 @@ class PrefixTree:
         if node.cells is not None:
             self.bytes -= node.cells.nbytes
             node.cells = None
+            for agent in node.agents:
+                self.kept.pop(agent, None)
         if not node.children and node.parent is not None:
             del node.parent.children[int(node.tokens[0])]
 

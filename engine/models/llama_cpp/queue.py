@@ -1,16 +1,22 @@
 """Requests on their way to the contexts: merged when identical, held back while what they need is computed.
 
+First come those whose agents' pasts are known, the latest known first: were they taken in the order in which
+they ask, a cache smaller than all pasts together would always have lost exactly the one that is asked next.
+
 One queue serves all contexts, so none idles while another has work waiting. It also owns the tree of what has
 been computed, because whether to start a request depends on both. Thread-safe.
 """
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from engine.keys import unpack
 from engine.models.llama_cpp.batch import Tokens
 from engine.models.llama_cpp.branch import Branch, Member
 from engine.models.llama_cpp.kv_cells import Cells
@@ -24,6 +30,10 @@ MAX_HELD = 256
 """How many requests may wait for a promise before no more are looked at."""
 
 
+MAX_AGENTS = 16
+"""A branch of more members is not noted as their past: it is cheap for each of them."""
+
+
 class Admission(NamedTuple):
     """A branch that may start: the cells that it starts with, and its promise to keep the rest."""
 
@@ -35,10 +45,13 @@ class Admission(NamedTuple):
 class Queue:
     """Branches that wait for a sequence."""
 
-    def __init__(self, cache_bytes: int) -> None:
+    def __init__(self, cache_bytes: int, contexts: int = 1) -> None:
+        self._loads = [0] * contexts
         self._ready = threading.Condition()
         self._tree = PrefixTree(cache_bytes)
         self._fresh: deque[Branch] = deque()
+        self._known: list[tuple[int, int, Branch]] = []
+        self._count = itertools.count()
         self._split: deque[Branch] = deque()
         self._held: deque[Branch] = deque()
         self._same: dict[tuple[int, int, bytes], Branch] = {}
@@ -55,7 +68,7 @@ class Queue:
                 branch = self._same.get(identity)
                 if branch is None:
                     branch = self._same[identity] = Branch([], forms[request.form])
-                    self._fresh.append(branch)
+                    self._line_up(branch, unpack(request.key).agent)
                 branch.members.append(member)
             self._ready.notify_all()
 
@@ -65,15 +78,20 @@ class Queue:
             self._split.extend(branches)
             self._ready.notify_all()
 
-    def take(self, *, wait: bool) -> Branch | None:
-        """Return the next branch to look at; None if there is none (with `wait`: once closed)."""
+    def take(self, context: int, running: int) -> Branch | None:
+        """Return the next branch for a context to look at, which runs so many now.
+
+        None if there is none, or if the other contexts should have it; a context that runs nothing waits for
+        one, and gets None only when the queue is closed.
+        """
         with self._ready:
+            self._loads[context] = running
             while not self.closed:
-                if self._split:
-                    return self._split.popleft()
-                if self._fresh and len(self._held) < MAX_HELD:
-                    return self._unmerge(self._fresh.popleft())
-                if not wait:
+                if running * len(self._loads) < sum(self._loads) + self._waiting():
+                    branch = self._next()
+                    if branch is not None:
+                        return branch
+                if running:
                     return None
                 self._ready.wait()
             return None
@@ -90,10 +108,12 @@ class Queue:
                 return None
             return Admission(branch, found.cells, self._tree.promise(tokens))
 
-    def keep(self, tokens: Tokens, cells: Cells) -> None:
-        """Share what a sequence has computed."""
+    def keep(self, tokens: Tokens, cells: Cells, members: Sequence[Member]) -> None:
+        """Share what a sequence has computed for these members."""
+        few = members if len(members) <= MAX_AGENTS else ()
+        agents = tuple(unpack(member.request.key).agent for member in few)
         with self._ready:
-            self._tree.keep(tokens, cells)
+            self._tree.keep(tokens, cells, agents)
             self._release()
 
     def take_back(self, promise: Promise) -> None:
@@ -113,7 +133,26 @@ class Queue:
         with self._ready:
             self.closed = True
             self._ready.notify_all()
-            return [*self._split, *self._held, *self._fresh]
+            return [*self._split, *self._held, *(entry[-1] for entry in self._known), *self._fresh]
+
+    def _line_up(self, branch: Branch, agent: int) -> None:
+        kept = self._tree.kept.get(agent)
+        if kept is None:
+            self._fresh.append(branch)
+        else:
+            heapq.heappush(self._known, (-kept, next(self._count), branch))
+
+    def _waiting(self) -> int:
+        return len(self._split) + len(self._known) + len(self._fresh)
+
+    def _next(self) -> Branch | None:
+        if self._split:
+            return self._split.popleft()
+        if len(self._held) >= MAX_HELD:
+            return None
+        if self._known:
+            return self._unmerge(heapq.heappop(self._known)[-1])
+        return self._unmerge(self._fresh.popleft()) if self._fresh else None
 
     def _unmerge(self, branch: Branch) -> Branch:
         """From here on, the same question asked again is a branch of its own."""
