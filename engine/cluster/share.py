@@ -65,10 +65,16 @@ class Share:
         """Whether some member has not been started in this round."""
         return self._next < len(self.members)
 
-    def start_next(self) -> None:
-        """Start the next member's turn."""
-        index = self._next
-        self._next += 1
+    def start_up_to(self, n: int) -> int:
+        """Start the next members' turns, `n` at most; return how many."""
+        last = min(self._next + n, len(self.members))
+        started = last - self._next
+        while self._next < last:
+            self._start(self._next)
+        return started
+
+    def _start(self, index: int) -> None:
+        self._next = index + 1
         agent_id = self.members[index]
         if agent_id in self.stopped:
             self._ended(agent_id)

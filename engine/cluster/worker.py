@@ -116,14 +116,16 @@ class Worker:
     def work(self) -> bool:
         """Run agents for a while; return whether there is more to run at once."""
         self.scheduler.run_ready()
-        for _ in range(BATCH):
-            if not self._may_start():
-                break
+        self._start(min(BATCH, self._allowance()))
+        return self.scheduler.has_ready or self._allowance() > 0
+
+    def _start(self, allowance: int) -> None:
+        """Start the next turns; one that ends at once may complete a round, but never begins another."""
+        while allowance > 0 and self._starting:
             share = self._starting[0]
-            share.start_next()
-            if not share.has_next and self._starting and self._starting[0] is share:
+            allowance -= share.start_up_to(allowance)
+            if not share.has_next:
                 self._starting.popleft()
-        return self.scheduler.has_ready or self._may_start()
 
     def expire(self) -> None:
         """Raise in agents that have waited past their deadline."""
@@ -160,12 +162,11 @@ class Worker:
             self._unwritten += len(self._ledger)
             self._outbox.to_journal(self._ledger.take())
 
-    def _may_start(self) -> bool:
-        return (
-            bool(self._starting)
-            and len(self.scheduler.active) < self._limits.window
-            and self._unwritten < MAX_UNWRITTEN
-        )
+    def _allowance(self) -> int:
+        """How many agents may start now: 0 while too many wait for replies or for the journal."""
+        if not self._starting or self._unwritten >= MAX_UNWRITTEN:
+            return 0
+        return self._limits.window - len(self.scheduler.active)
 
     def _release(self) -> None:
         """Begin the rounds whose mail is complete."""
