@@ -139,7 +139,7 @@ class Decoder:
                 self._share(running)
 
     def _close_gaps(self) -> None:
-        """Move the last sequences into gaps that finished ones left: only neighbours are computed together."""
+        """Move the last sequences into gaps that others left: only neighbours are computed together."""
         for gap in sorted(set(range(len(self._running))) - self._running.keys()):
             last = max(self._running)
             self._context.move(last, gap)
