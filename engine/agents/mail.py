@@ -68,6 +68,9 @@ class Ask(Effect):
     """A question to another agent; the result is what its `receive` returns."""
 
     __slots__ = ("key", "message", "receiver", "since")
+    key: int
+    """Set, like `since` (seconds), when the question is sent."""
+    since: float
 
     def __init__(self, receiver: int, message: Any) -> None:
         self.receiver = receiver

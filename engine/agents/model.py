@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 STEP_CALLS = MAX_CALLS // 2
 """Calls below this number belong to an agent's step, the others to answering what it was asked."""
 
-MODEL_ID = 1
-"""The number of the run's model in the journal."""
-
 _encode = msgspec.msgpack.Encoder().encode
 _FREE_TEXT = Text()
 _PROBLEM_OF = {
@@ -50,9 +47,9 @@ class Record(Protocol):
     """Where replies and failures go: the journal's side of a worker."""
 
     def reply(
-        self, request: ModelCall, result: Result, *, model: int, prompt: int, value: Any, problem: str | None
+        self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: str | None
     ) -> None:
-        """Keep one reply; `value` is None where there is a problem, `prompt` the id of the whole prompt."""
+        """Keep the reply to a ModelCall; `value` is None where there is a problem."""
 
     def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
         """Keep the leading messages of many prompts."""
@@ -72,6 +69,11 @@ class ModelCall(Effect):
     """One question to the model; the result is the parsed answer."""
 
     __slots__ = ("answer", "facts", "form", "key", "model", "prefix", "prompt", "prompt_id", "tries")
+    key: int
+    """These four are set when the call is submitted; the last three are ids."""
+    prefix: int
+    form: int
+    prompt_id: int
 
     def __init__(self, model: Model, prompt: Prompt, answer: Answer | Json, facts: Any) -> None:
         self.model = model
@@ -89,6 +91,10 @@ class ModelCall(Effect):
         """Queue the request."""
         self.model.submit(self)
 
+    def request(self) -> Request:
+        """Return what goes to the service."""
+        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), self.facts)
+
 
 class Model:
     """One model as the agents of one worker see it."""
@@ -98,12 +104,14 @@ class Model:
         scheduler: Scheduler,
         record: Record,
         *,
+        number: int,
         sampling: Sampling,
         policy: OnFailure,
         wants_facts: bool = False,
     ) -> None:
         self._scheduler = scheduler
         self._record = record
+        self._number = number
         self._sampling = sampling
         self._policy = policy
         self._wants_facts = wants_facts
@@ -138,12 +146,19 @@ class Model:
         """Turn a call into a request. Raises TooManyCalls."""
         call.key = take_key(call.activation)
         prompt = call.prompt
-        prefix = call.prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
-        form = call.form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
-        tail = _encode(prompt.tail)
-        call.prompt_id = int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1
+        call.prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
+        call.form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
+        request = call.request()
+        digest = blake2b(b"%x" % call.prefix + bytes(request.tail), digest_size=8).digest()
+        call.prompt_id = int.from_bytes(digest, "big") >> 1
         self._open[call.key] = call
-        self._requests.append(Request(call.key, prefix, form, msgspec.Raw(tail), call.facts))
+        self._requests.append(request)
+
+    def again(self) -> None:
+        """Queue every open request once more, for a service that has lost them."""
+        self._requests = [call.request() for call in self._open.values()]
+        self._new_prefixes = {prefix: base for base, prefix in self._prefix_ids.items()}
+        self._new_forms = {form_id: self._form(answer) for answer, form_id in self._form_ids.items()}
 
     def drain(self) -> RequestBatch | None:
         """Return what is to be sent, or None."""
@@ -165,7 +180,7 @@ class Model:
                 self._unusable(call, result, unreadable)
             else:
                 self._record.reply(
-                    call, result, model=MODEL_ID, prompt=call.prompt_id, value=value, problem=None
+                    call, result, model=self._number, prompt=call.prompt_id, value=value, problem=None
                 )
                 self._answered(call, value)
 
@@ -177,7 +192,7 @@ class Model:
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries
         self._record.reply(
-            call, result, model=MODEL_ID, prompt=call.prompt_id, value=None, problem=reason.problem
+            call, result, model=self._number, prompt=call.prompt_id, value=None, problem=reason.problem
         )
         action = "asked again" if again else self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
@@ -212,11 +227,14 @@ class Model:
         return prefix
 
     def _learn_form(self, answer: Answer | Json) -> int:
-        form = Form(answer.wire if isinstance(answer, Json) else answer, self._sampling)
+        form = self._form(answer)
         form_id = self._form_ids[answer] = content_id(form)
         self._new_forms[form_id] = form
         self._record.form(form_id, form)
         return form_id
+
+    def _form(self, answer: Answer | Json) -> Form:
+        return Form(answer.wire if isinstance(answer, Json) else answer, self._sampling)
 
 
 def take_key(activation: Any) -> int:

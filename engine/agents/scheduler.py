@@ -109,9 +109,7 @@ class Scheduler:
             activation.owner.returned(activation, stop.value)
         except KeyboardInterrupt:
             raise
-        except (
-            BaseException
-        ) as error:  # agents are other people's code: sys.exit() in one stops that one only
+        except BaseException as error:  # other people's code: sys.exit() stops that agent only
             self._end(activation)
             activation.owner.raised(activation, error)
         else:

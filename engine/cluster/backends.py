@@ -7,10 +7,10 @@ from engine.models.protocol import Backend, Catalogue
 from engine.models.settings import Dummy, LlamaCpp, Policy
 
 
-def make(setup: Setup, catalogue: Catalogue) -> Backend:
-    """Return the backend that the preset asks for, not yet open."""
+def make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
+    """Return the backend of a model of the preset, not yet open."""
     seed = setup.preset.seed
-    match setup.preset.model:
+    match setup.models[name]:
         case Dummy() as settings:
             from engine.models.dummy import DummyBackend
 
@@ -18,7 +18,9 @@ def make(setup: Setup, catalogue: Catalogue) -> Backend:
         case Policy() as settings:
             from engine.models.policy import PolicyBackend
 
-            return PolicyBackend(settings, setup.scenario_type.policies, setup.preset.scenario, seed)
+            return PolicyBackend(
+                settings, catalogue, setup.scenario_type.policies, setup.preset.scenario, seed
+            )
         case LlamaCpp() as settings:
             from engine.models.llama_cpp.backend import LlamaCppBackend
 

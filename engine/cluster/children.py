@@ -61,15 +61,17 @@ class Children:
         self.all: list[Child] = []
 
     def start(self, setup: Setup, queue: LogQueue) -> None:
-        """Start the workers and the model service.
+        """Start the workers and the model services.
 
-        The service is spawned in any case: native libraries do not survive a fork.
+        A service is spawned in any case: native libraries do not survive a fork.
         """
         spawn = multiprocessing.get_context("spawn")
-        service = spawn.Process(target=_service_main, args=(setup, queue, os.getpid()), name="model")
         fork = setup.preset.engine.start == "fork"
         make = multiprocessing.get_context("fork").Process if fork else spawn.Process
-        self.all = [Child("model", service)]
+        for model in setup.models:
+            name = f"model-{model}"
+            service = spawn.Process(target=_service_main, args=(setup, model, queue, os.getpid()), name=name)
+            self.all.append(Child(name, service))
         for index in range(setup.placement.n_workers):
             name = f"worker-{index}"
             process = make(target=_worker_main, args=(setup, index, queue, os.getpid()), name=name)
@@ -108,7 +110,7 @@ def _worker_main(setup: Setup, index: int, queue: LogQueue, parent: int) -> None
     _serve(make, f"worker-{index}", setup)
 
 
-def _service_main(setup: Setup, queue: LogQueue, parent: int) -> None:
+def _service_main(setup: Setup, model: str, queue: LogQueue, parent: int) -> None:
     _begin_child(queue)
 
     def watch() -> None:
@@ -118,7 +120,7 @@ def _service_main(setup: Setup, queue: LogQueue, parent: int) -> None:
 
     threading.Thread(target=watch, daemon=True, name="orphan-watch").start()
 
-    _serve(lambda context: ServiceNode(setup, context), "model", setup)
+    _serve(lambda context: ServiceNode(setup, model, context), f"model-{model}", setup)
 
 
 def _begin_child(queue: LogQueue) -> None:

@@ -76,24 +76,25 @@ class Coordinator:
         self._outside = surroundings
         self._clock = clock
         self._now = now
-        self.processes = frozenset(("model", *(f"worker-{w}" for w in range(self._placement.n_workers))))
+        self.processes = frozenset(
+            (
+                *(f"model-{name}" for name in setup.models),
+                *(f"worker-{w}" for w in range(self._placement.n_workers)),
+            )
+        )
         self._waiting_for = set(self.processes)
         self._rounds = Rounds(setup.scenario(), self._placement, now)
         self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
         n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
         self._pace = Pace(n_agents * n_rounds, n_agents)
-        self._may_fail = (
-            max(1, int(setup.preset.engine.failure_budget * n_agents))
-            if setup.preset.engine.failure_budget
-            else 0
-        )
+        self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self.state = State.STARTING
         self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
         self.last_word: Finished | None = None
 
     def receive(self, process: str, message: ToCoordinator) -> None:
-        """Take a message of a worker ("worker-3") or of the model service ("model")."""
+        """Take a message of a worker ("worker-3") or of a model service ("model-default")."""
         if self.is_over:
             return
         match message:
@@ -118,7 +119,7 @@ class Coordinator:
                 SimtuiError(
                     f"{process} {how}",
                     where=process,
-                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; all finished rounds are saved",
+                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; what it did is saved",
                 )
             )
 
@@ -180,8 +181,8 @@ class Coordinator:
                     f"{n} of {self._placement.n_agents} agents have failed",
                     where=f"round {self._rounds.finished + 1}",
                     hint=(
-                        f"the preset allows a share of {self._setup.preset.engine.failure_budget:g} (engine.failure_budget); "
-                        "the table failures of run.db holds each traceback"
+                        f"engine.failure_budget = {self._setup.preset.engine.failure_budget:g} allows "
+                        f"{self._may_fail}; the table failures of run.db holds each traceback"
                     ),
                 )
             )
@@ -232,6 +233,11 @@ class Coordinator:
         self._journal.rounds([row_of(report, self._now())])
         self._journal.commit()
         self._outside.emit(report)
+
+
+def _failures_allowed(budget: float, n_agents: int) -> int:
+    """Return how many agents may fail: at least one, unless the budget is 0."""
+    return max(1, int(budget * n_agents)) if budget else 0
 
 
 def _index(process: str) -> int:

@@ -36,10 +36,9 @@ class Endpoints:
         """Where workers and services report to."""
         return f"{self.base}coordinator"
 
-    @property
-    def model(self) -> str:
-        """Where the model service takes requests."""
-        return f"{self.base}model"
+    def model(self, name: str) -> str:
+        """Where a model service takes requests."""
+        return f"{self.base}model-{name}"
 
     def worker(self, index: int) -> str:
         """Where a worker takes mail from other workers."""

@@ -1,7 +1,7 @@
 """A ZeroMQ socket on an asyncio loop, without a future per message.
 
-`zmq.asyncio` costs 11 times a plain receive; here the loop only watches the socket's descriptor, and each wake
-drains what is there. The descriptor is edge-triggered and a send can swallow the edge (zmq_getsockopt(3),
+`zmq.asyncio` costs 11 times a plain receive; here the loop only watches the socket's descriptor, and each
+wake drains what is there. The descriptor is edge-triggered and a send can swallow the edge (zmq_getsockopt(3),
 ZMQ_FD), so the socket is looked at again after every send.
 """
 

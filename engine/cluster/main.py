@@ -76,14 +76,14 @@ async def _run(
         return await _say(
             Finished("failed", error.exit_code, error.what, error.where, error.hint), setup, context
         )
-    node = CoordinatorNode(setup, files, children, context)
+    coordinator = CoordinatorNode(setup, files, children, context)
     if not inline:
-        return await node.run(lifeline)
+        return await coordinator.run(lifeline)
     workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
     _interrupt_stuck(workers, setup.preset.engine.deadline_s)
-    service = ServiceNode(setup, context)
-    others = asyncio.gather(service.run(), *(worker.run() for worker in workers))
-    last_word = await node.run(lifeline)
+    services = [ServiceNode(setup, name, context) for name in setup.models]
+    others = asyncio.gather(*(s.run() for s in services), *(w.run() for w in workers))
+    last_word = await coordinator.run(lifeline)
     await others
     return last_word
 

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
-from engine.agents.model import MODEL_ID
 from engine.cluster.children import LogQueue
 from engine.cluster.setup import Setup
 from engine.journal.manifest import describe_run, write_manifest
@@ -26,7 +25,7 @@ class RunFiles:
         """Open the journal and write a first manifest. Raises JournalError. `now` is seconds since 1970."""
         self._now = now
         self._paths = RunDirectory(setup.directory)
-        self._model = setup.preset.model
+        self._setup = setup
         preset = setup.preset
         self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
         write_manifest(self._manifest, self._paths.manifest)
@@ -47,9 +46,9 @@ class RunFiles:
         """Note what the model services have loaded. Raises JournalError."""
         self._manifest = msgspec.structs.replace(self._manifest, models=descriptions)
         write_manifest(self._manifest, self._paths.manifest)
-        for description in descriptions.values():
-            backend = str(self._model.__struct_config__.tag)
-            self.writer.model(MODEL_ID, backend, backend, description)
+        for role in self._setup.roles:
+            backend = str(self._setup.models[role.name].__struct_config__.tag)
+            self.writer.model(role.number, role.name, backend, descriptions.get(f"model-{role.name}", {}))
 
     def close(self, state: str) -> None:
         """Write what waits and the last manifest. Raises JournalError, but closes all the same."""

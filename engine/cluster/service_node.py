@@ -23,16 +23,16 @@ REPORT_S = 0.25
 class ServiceNode:
     """Runs on an event loop, in a process of its own or inside the coordinator's."""
 
-    def __init__(self, setup: Setup, context: Context) -> None:
-        self._setup = setup
+    def __init__(self, setup: Setup, name: str, context: Context) -> None:
+        self._address = setup.endpoints.model(name)
         self._catalogue = Catalogue()
-        self._backend = backends.make(setup, self._catalogue)
+        self._backend = backends.make(setup, name, self._catalogue)
         self._requests = msgspec.msgpack.Decoder(RequestBatch)
         self._encode = msgspec.msgpack.Encoder().encode
         self._n_open = 0
         self._over = asyncio.Event()
         self._coordinator = Link(context, zmq.DEALER, self._ordered).connect(
-            setup.endpoints.coordinator, b"model"
+            setup.endpoints.coordinator, f"model-{name}".encode()
         )
         self._workers = Link(context, zmq.ROUTER, self._asked)
 
@@ -43,7 +43,7 @@ class ServiceNode:
         reports = loop.create_task(self._report())
         try:
             description = await self._backend.open()
-            self._workers.bind(self._setup.endpoints.model)
+            self._workers.bind(self._address)
             self._tell(Ready(os.getpid(), description))
             await self._over.wait()
         except Exception as error:

@@ -7,11 +7,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
+from engine.cluster import slices
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.placement import Placement
-from engine.preset.schema import Preset
+from engine.models.protocol import Sampling
+from engine.models.settings import Model as ModelSettings
+from engine.models.settings import Policy
+from engine.preset.schema import DEFAULT_MODEL, Preset
 from engine.scenarios import registry
 from engine.scenarios.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Role:
+    """A model of the run, as workers and journal know it."""
+
+    name: str
+    number: int
+    """In the journal."""
+    sampling: Sampling
+    wants_facts: bool
 
 
 @dataclass(frozen=True)
@@ -32,8 +49,14 @@ class Setup:
 
     def scenario(self) -> Scenario:
         """Make the scenario."""
-        preset = self.preset
-        return self.scenario_type(preset.scenario, preset.population.size, preset.seed)
+        return self.scenarios()[0]
+
+    def scenarios(self) -> list[Scenario]:
+        """Make the scenario as the agents outside of all slices know it, then as each slice does."""
+        plain = self.preset.scenario
+        variants = [plain, *(msgspec.structs.replace(plain, **s.scenario) for s in self.preset.slices)]
+        n_agents, seed = self.preset.population.size, self.preset.seed
+        return [self.scenario_type(settings, n_agents, seed) for settings in variants]
 
     @cached_property
     def placement(self) -> Placement:
@@ -41,3 +64,28 @@ class Setup:
         preset = self.preset
         n_workers = preset.engine.workers or len(os.sched_getaffinity(0))
         return Placement(preset.population.size, preset.scenario.groups, n_workers)
+
+    @cached_property
+    def slice_codes(self) -> slices.Codes | None:
+        """Each agent's slice, 0 for none; None if the preset has no slices."""
+        shares = [part.share for part in self.preset.slices]
+        return slices.draw(shares, self.preset.population.size, self.preset.seed)
+
+    @property
+    def slice_models(self) -> list[str]:
+        """The model of the agents outside of all slices, then that of each slice."""
+        return [DEFAULT_MODEL, *(part.model for part in self.preset.slices)]
+
+    @cached_property
+    def models(self) -> dict[str, ModelSettings]:
+        """The models that some agent uses, by name."""
+        known = {DEFAULT_MODEL: self.preset.model, **self.preset.models}
+        return {name: known[name] for name in dict.fromkeys(self.slice_models)}
+
+    @cached_property
+    def roles(self) -> list[Role]:
+        """The same, numbered."""
+        return [
+            Role(name, number, settings.sampling, isinstance(settings, Policy))
+            for number, (name, settings) in enumerate(self.models.items(), start=1)
+        ]

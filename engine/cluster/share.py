@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from traceback import format_exception
 from typing import Any
 
@@ -12,6 +12,7 @@ from engine.agents.mail import Mail
 from engine.agents.model import Record
 from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
 from engine.agents.world import World
+from engine.cluster.slices import Codes
 from engine.keys import pack
 
 MAX_TRACEBACK_CHARS = 8000
@@ -23,7 +24,8 @@ class Share:
     def __init__(
         self,
         members: range,
-        world: World,
+        worlds: Sequence[World],
+        codes: Codes | None,
         *,
         scheduler: Scheduler,
         mail: Mail,
@@ -31,8 +33,10 @@ class Share:
         done: Callable[[Share], None],
     ) -> None:
         self.members = members
-        self.world = world
-        self.group = world.group
+        self.world = worlds[0]
+        self.group = self.world.group
+        self._worlds = worlds
+        self._codes = codes
         self.sent: dict[int, int] = {}
         self.values: list[Any] = []
         self.n_answered = 0
@@ -51,8 +55,9 @@ class Share:
         self._n_left = 0
 
     def begin(self, round_: int, observation: Any) -> None:
-        """Open a round; `start_next` then starts the members."""
-        self.world.round = round_
+        """Open a round."""
+        for world in self._worlds:
+            world.round = round_
         self._observation = observation
         self.sent = {}
         self.values = [None] * len(self.members)
@@ -95,7 +100,7 @@ class Share:
     def returned(self, activation: Activation, value: Any) -> None:
         """Take the value of a step."""
         agent_id = activation.agent.id
-        problem = self.world.scenario.accept(value)
+        problem = activation.agent.world.scenario.accept(value)
         if problem is not None:
             self._stop(
                 agent_id,
@@ -120,8 +125,9 @@ class Share:
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._agents[index]
         if agent is None:
-            agent = self._agents[index] = self.world.scenario.agent(agent_id)
-            agent.world = self.world
+            world = self.world if self._codes is None else self._worlds[self._codes[index]]
+            agent = self._agents[index] = world.scenario.agent(agent_id)
+            agent.world = world
         inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)

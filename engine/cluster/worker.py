@@ -10,23 +10,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
 
 from engine.agents.agent import Agent
 from engine.agents.mail import AskFailed, Mail, Post
-from engine.agents.model import Model, OnFailure
+from engine.agents.model import Model
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
 from engine.cluster.ledger import Ledger
-from engine.cluster.placement import Placement
+from engine.cluster.setup import Setup
 from engine.cluster.share import Share
 from engine.cluster.wire import Begin, ShareDone, ToCoordinator
 from engine.journal.batch import JournalBatch
-from engine.models.protocol import RequestBatch, Result, Sampling
-from engine.scenarios.scenario import Scenario
+from engine.models.protocol import RequestBatch, Result
 
 BATCH = 1000
 """Requests, rows or starts that make a batch. Larger ones gain little: at 1000 the cost of a message is
@@ -39,18 +37,10 @@ MAX_UNWRITTEN = 200_000
 class Outbox(Protocol):
     """Where a worker's output goes."""
 
-    def to_model(self, batch: RequestBatch) -> None: ...
+    def to_model(self, model: str, batch: RequestBatch) -> None: ...
     def to_worker(self, worker: int, post: Post) -> None: ...
     def to_journal(self, batch: JournalBatch) -> None: ...
     def to_coordinator(self, messages: list[ToCoordinator]) -> None: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """The parts of a preset that bound a worker."""
-
-    window: int
-    deadline_s: float
 
 
 class Worker:
@@ -59,37 +49,48 @@ class Worker:
     def __init__(
         self,
         index: int,
-        scenario: Scenario,
-        placement: Placement,
+        setup: Setup,
         *,
-        limits: Limits,
-        sampling: Sampling,
-        policy: OnFailure,
-        wants_facts: bool,
         ledger: Ledger,
         outbox: Outbox,
         clock: Callable[[], float],
         wake: Callable[[], None],
     ) -> None:
         self.index = index
-        self._scenario = scenario
+        preset, placement = setup.preset, setup.placement
+        self._scenarios = setup.scenarios()
+        self._slice_models = setup.slice_models
+        self._slice_codes = setup.slice_codes
         self._ledger = ledger
         self._outbox = outbox
-        self._limits = limits
-        self.scheduler = Scheduler(clock=clock, deadline_s=limits.deadline_s, wake=wake)
-        self.model = Model(self.scheduler, ledger, sampling=sampling, policy=policy, wants_facts=wants_facts)
+        self._window = preset.engine.window
+        deadline_s = preset.engine.deadline_s
+        self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
+        self.models = {
+            role.name: Model(
+                self.scheduler,
+                ledger,
+                number=role.number,
+                sampling=role.sampling,
+                policy=preset.answers,
+                wants_facts=role.wants_facts,
+            )
+            for role in setup.roles
+        }
         self._mail = Mail(
             self.scheduler,
             worker=index,
             worker_of=placement.worker_of,
             resident=self._resident,
             clock=clock,
-            deadline_s=limits.deadline_s,
+            deadline_s=deadline_s,
         )
-        self._shares = [self._share(placement, s.group, s.members) for s in placement.on(index)]
+        self._shares = [
+            self._share(placement.groups[s.group], s.group, s.members) for s in placement.on(index)
+        ]
         self._starts = [share.members.start for share in self._shares]
         self._by_group = {share.group: share for share in self._shares}
-        self._observations = msgspec.msgpack.Decoder(scenario.Observation)
+        self._observations = msgspec.msgpack.Decoder(setup.scenario_type.Observation)
         self._starting: deque[Share] = deque()
         self._held: list[Begin] = []
         self._messages: list[ToCoordinator] = []
@@ -104,9 +105,14 @@ class Worker:
         """Note that journal rows are in the file."""
         self._unwritten -= rows
 
-    def take_results(self, results: list[Result]) -> None:
-        """Hand replies of the model to the agents."""
-        self.model.take(results)
+    def take_results(self, model: str, results: list[Result]) -> None:
+        """Hand replies of a model to the agents."""
+        self.models[model].take(results)
+
+    @property
+    def n_open(self) -> int:
+        """Model requests that wait for a reply."""
+        return sum(model.n_open for model in self.models.values())
 
     def take_post(self, post: Post) -> None:
         """Hand mail of another worker to the agents."""
@@ -134,8 +140,9 @@ class Worker:
 
     def flush(self, everything: bool) -> None:
         """Hand out what has piled up: all of it, or full batches only."""
-        if (everything or self.model.n_queued >= BATCH) and (requests := self.model.drain()):
-            self._outbox.to_model(requests)
+        for name, model in self.models.items():
+            if (everything or model.n_queued >= BATCH) and (requests := model.drain()):
+                self._outbox.to_model(name, requests)
         if everything or len(self._ledger) >= BATCH or self._messages:
             self._flush_journal()
         if self._mail.outgoing:
@@ -166,7 +173,7 @@ class Worker:
         """How many agents may start now: 0 while too many wait for replies or for the journal."""
         if not self._starting or self._unwritten >= MAX_UNWRITTEN:
             return 0
-        return self._limits.window - len(self.scheduler.active)
+        return self._window - len(self.scheduler.active)
 
     def _release(self) -> None:
         """Begin the rounds whose mail is complete."""
@@ -179,7 +186,7 @@ class Worker:
                 self._starting.append(share)
 
     def _share_done(self, share: Share) -> None:
-        tally = self._scenario.tally(share.members, share.values)
+        tally = self._scenarios[0].tally(share.members, share.values)
         share.values = []
         self._messages.append(
             ShareDone(
@@ -199,19 +206,25 @@ class Worker:
             raise AskFailed(f"agent {agent_id} has stopped")
         return share.resident(agent_id, round_)
 
-    def _share(self, placement: Placement, group: int, members: range) -> Share:
-        world = World(
-            group=group,
-            members=placement.groups[group],
-            scenario=self._scenario,
-            seed=self._scenario.seed,
-            model=self.model,
-            mail=self._mail,
-            shared=self._scenario.shared(group),
-        )
+    def _share(self, members_of_group: range, group: int, members: range) -> Share:
+        """Each slice has a world of its own: its model, and the scenario with its settings."""
+        worlds = [
+            World(
+                group=group,
+                members=members_of_group,
+                scenario=scenario,
+                seed=scenario.seed,
+                model=self.models[model],
+                mail=self._mail,
+                shared=scenario.shared(group),
+            )
+            for scenario, model in zip(self._scenarios, self._slice_models, strict=True)
+        ]
+        codes = None if self._slice_codes is None else self._slice_codes[members.start : members.stop]
         return Share(
             members,
-            world,
+            worlds,
+            codes,
             scheduler=self.scheduler,
             mail=self._mail,
             record=self._ledger,

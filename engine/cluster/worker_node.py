@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,11 +28,10 @@ from engine.cluster.wire import (
     Work,
     Written,
 )
-from engine.cluster.worker import Limits, Worker
+from engine.cluster.worker import Worker
 from engine.journal.batch import JournalBatch
 from engine.journal.transcripts import Transcripts
 from engine.models.protocol import RequestBatch, ResultBatch
-from engine.models.settings import Policy
 
 REPORT_S = 0.25
 
@@ -54,19 +54,16 @@ class WorkerNode:
         self._pump_is_due = False
         self.worker = Worker(
             index,
-            setup.scenario(),
-            setup.placement,
-            limits=Limits(window=preset.engine.window, deadline_s=preset.engine.deadline_s),
-            sampling=preset.model.sampling,
-            policy=preset.answers,
-            wants_facts=isinstance(preset.model, Policy),
+            setup,
             ledger=Ledger(Transcripts.parse(preset.journal.transcripts), preset.journal.max_text_chars),
             outbox=self,
             clock=time.monotonic,
             wake=self._schedule_pump,
         )
         self._coordinator = Link(context, zmq.DEALER, self._ordered)
-        self._model = Link(context, zmq.DEALER, self._answered)
+        self._models = {
+            name: Link(context, zmq.DEALER, partial(self._answered, name)) for name in setup.models
+        }
         self._inbox = Link(context, zmq.PULL, self._posted)
         self._peers: dict[int, Link] = {}
 
@@ -74,17 +71,18 @@ class WorkerNode:
         """Serve until told to end."""
         self._loop.set_exception_handler(lambda _, details: self._fail(details.get("exception")))
         self._inbox.bind(self._endpoints.worker(self.worker.index))
-        self._model.connect(self._endpoints.model, self._name)
+        for name, link in self._models.items():
+            link.connect(self._endpoints.model(name), self._name)
         self._coordinator.connect(self._endpoints.coordinator, self._name)
         self.to_coordinator([Ready(os.getpid())])
         reports = self._loop.create_task(self._report())
         await self._over.wait()
         reports.cancel()
-        for link in (self._inbox, self._model, self._coordinator, *self._peers.values()):
+        for link in (self._inbox, self._coordinator, *self._models.values(), *self._peers.values()):
             link.close(linger_s=1.0)
 
-    def to_model(self, batch: RequestBatch) -> None:
-        self._send(self._model, self._encode(batch))
+    def to_model(self, model: str, batch: RequestBatch) -> None:
+        self._send(self._models[model], self._encode(batch))
 
     def to_worker(self, worker: int, post: Post) -> None:
         if worker not in self._peers:
@@ -113,11 +111,11 @@ class WorkerNode:
                 self._over.set()
         self._schedule_pump()
 
-    def _answered(self, frames: Frames) -> None:
+    def _answered(self, model: str, frames: Frames) -> None:
         self._watch.enter(Phase.MESSAGES)
         results = self._results.decode(frames[0]).results
         self._watch.enter(Phase.AGENTS)
-        self.worker.take_results(results)
+        self.worker.take_results(model, results)
         self._flush(everything=False)
         self._schedule_pump()
 
@@ -141,7 +139,7 @@ class WorkerNode:
         if more:
             self._schedule_pump()
         else:
-            self._watch.enter(Phase.MODEL if self.worker.model.n_open else Phase.IDLE)
+            self._watch.enter(Phase.MODEL if self.worker.n_open else Phase.IDLE)
 
     def _flush(self, everything: bool) -> None:
         self._watch.enter(Phase.MESSAGES)
@@ -163,7 +161,7 @@ class WorkerNode:
             messages_s=messages_s,
             idle_s=idle_s,
             n_done=self.worker.n_done,
-            n_open=self.worker.model.n_open,
+            n_open=self.worker.n_open,
             failures=dict(self.worker.failures),
         )
 

@@ -126,6 +126,11 @@ class Json:
             raise Unreadable(Problem.UNPARSED, f"the JSON object does not fit: {error}") from error
 
 
+def with_mark(answer: Answer, text: str) -> str:
+    """Return the text of an answer as a reply, with the mark where the model may reason before it."""
+    return text if isinstance(answer, Text) or not answer.reasoning else f"{MARK} {text}"
+
+
 def _conclusion(text: str) -> str:
     """Return what follows the last mark. Raises Unreadable if there is none."""
     _, mark, conclusion = text.rpartition(MARK)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ModelError
-from engine.models.answers import MARK, Answer, Choice, Number, Text
+from engine.models.answers import Answer, Choice, Number, Text, with_mark
 from engine.models.draws import uniforms
 from engine.models.dummy_json import fill
 from engine.models.protocol import Catalogue, Deliver, Request, Result
@@ -24,6 +24,8 @@ TICK_S = 0.01
 """Requests with random latencies are answered on this grid, each at the first point after its time."""
 
 Keys = NDArray[np.int64]
+Latency = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""From uniform numbers to waits in seconds: the inverse of a distribution function."""
 
 
 class DummyBackend:
@@ -33,7 +35,7 @@ class DummyBackend:
         self._settings = settings
         self._catalogue = catalogue
         self._seed = seed
-        self._latency = _no_latency
+        self._latency: Latency = _no_latency
 
     async def open(self) -> dict[str, Any]:
         """Look up the latency distribution. Raises ModelError."""
@@ -74,10 +76,10 @@ def random_texts(answer: Answer, u: NDArray[np.float64]) -> list[str]:
         case Choice():
             texts = [answer.options[int(x * len(answer.options))] for x in u.tolist()]
         case Text():
-            return ["A dummy has nothing to say."[: answer.max_chars]] * len(u)
+            texts = ["A dummy has nothing to say."[: answer.max_chars]] * len(u)
         case _:
             texts = [fill(answer.schema, x) for x in u.tolist()]
-    return [f"{MARK} {text}" for text in texts] if answer.reasoning else texts
+    return [with_mark(answer, text) for text in texts]
 
 
 def _numbers(answer: Number, u: NDArray[np.float64]) -> list[str]:
@@ -89,8 +91,8 @@ def _numbers(answer: Number, u: NDArray[np.float64]) -> list[str]:
     return [f"{answer.low + n / 10**answer.decimals:.{answer.decimals}f}" for n in scaled.tolist()]
 
 
-def latency(setting: float | dict[str, Any]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return the function from uniform numbers to waits in seconds (inverse of the distribution function).
+def latency(setting: float | dict[str, Any]) -> Latency:
+    """Return how long requests wait.
 
     Raises ModelError for a distribution or parameters that scipy does not know.
     """

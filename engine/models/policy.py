@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from engine.errors import ModelError
 from engine.keys import unpack
+from engine.models.answers import with_mark
 from engine.models.draws import mix, uniform
-from engine.models.protocol import Deliver, Finish, Request, Result
+from engine.models.protocol import Catalogue, Deliver, Finish, Request, Result
 from engine.models.settings import Policy
 
 
@@ -35,8 +36,16 @@ Rule = Callable[[Turn], str]
 class PolicyBackend:
     """Answers each request at once by the rule that the preset names."""
 
-    def __init__(self, settings: Policy, rules: Mapping[str, Rule], scenario_settings: Any, seed: int) -> None:
+    def __init__(
+        self,
+        settings: Policy,
+        catalogue: Catalogue,
+        rules: Mapping[str, Rule],
+        scenario_settings: Any,
+        seed: int,
+    ) -> None:
         self._settings = settings
+        self._catalogue = catalogue
         self._scenario_settings = scenario_settings
         self._rules = rules
         self._seed = seed
@@ -67,6 +76,8 @@ class PolicyBackend:
             Random(mix(self._seed, request.key)),
         )
         try:
-            return Result(request.key, self._rules[self._settings.policy](turn))
+            text = self._rules[self._settings.policy](turn)
         except Exception as error:  # a rule is a scenario author's code: its failure is this request's alone
             return Result(request.key, f"{type(error).__name__}: {error}", Finish.ERROR)
+        answer = self._catalogue.forms[request.form].answer
+        return Result(request.key, with_mark(answer, text))

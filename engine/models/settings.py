@@ -14,7 +14,9 @@ Positive = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, tag_field="backend", forbid_unknown_fields=True):
+class ModelSettings(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="backend", forbid_unknown_fields=True
+):
     """What every backend has."""
 
     temperature: Annotated[float, Meta(ge=0, le=5)] = 1.0

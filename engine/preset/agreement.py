@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from engine.errors import ModelError
 from engine.models.settings import Dummy, Policy
+from engine.preset.check import faults
 from engine.preset.problems import Problem
-from engine.preset.wording import nearest, one_line, one_of, show
+from engine.preset.schema import DEFAULT_MODEL
+from engine.preset.wording import Path, nearest, one_line, one_of, show
 from engine.scenarios import registry
 
 Tables = Mapping[str, Any]
@@ -19,8 +23,10 @@ def disagreements(tables: Tables) -> Iterator[Problem]:
     """Yield what the types of the schema cannot say."""
     yield from _fallback(tables)
     yield from _scenario(tables)
-    yield from _policy(tables)
-    yield from _latency(tables)
+    for path, model in _models(tables):
+        yield from _policy(tables, path, model)
+        yield from _latency(path, model)
+    yield from _slices(tables)
 
 
 def _fallback(tables: Tables) -> Iterator[Problem]:
@@ -40,29 +46,65 @@ def _scenario(tables: Tables) -> Iterator[Problem]:
             yield Problem(path=("scenario", key), what=one_line(what, 200), allowed=one_line(allowed, 200))
 
 
-def _policy(tables: Tables) -> Iterator[Problem]:
-    scenario, model = tables.get("scenario"), tables.get("model")
+def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:
+    yield ("model",), tables.get("model")
+    for name, model in (tables.get("models") or {}).items():
+        yield ("models", name), model
+
+
+def _slices(tables: Tables) -> Iterator[Problem]:
+    parts = tables.get("slices") or ()
+    total = sum(part.share for part in parts)
+    if total > 1 + 1e-9:
+        yield Problem(path=("slices",), what=f"the shares add up to {total:g}", allowed="1 at most")
+    known = [DEFAULT_MODEL, *(tables.get("models") or {})]
+    names = [part.name for part in parts]
+    for number, part in enumerate(parts, start=1):
+        where = ("slices", str(number))
+        if names.count(part.name) > 1:
+            yield Problem(path=(*where, "name"), what=f"{show(part.name)} is the name of another slice")
+        if part.model not in known:
+            yield Problem(
+                path=(*where, "model"),
+                what=f"there is no model {show(part.model)}",
+                allowed=one_of(map(show, known)),
+                nearest=nearest(part.model, known),
+            )
+        yield from _overrides(tables, part.scenario, (*where, "scenario"))
+
+
+def _overrides(tables: Tables, changed: Mapping[str, object], path: Path) -> Iterator[Problem]:
+    """Yield what is wrong with the settings that a slice changes."""
+    scenario = tables.get("scenario")
+    if scenario and changed:
+        table = {**msgspec.to_builtins(scenario), **changed}
+        yield from faults(type(scenario), table, path)
+        for key in sorted({"rounds", "groups", "name"} & changed.keys()):
+            yield Problem(path=(*path, key), what=f"{key} is the same for all slices")
+
+
+def _policy(tables: Tables, path: Path, model: Any) -> Iterator[Problem]:
+    scenario = tables.get("scenario")
     if not scenario or not isinstance(model, Policy):
         return
     name = scenario.__struct_config__.tag
     offered = sorted(registry.find(name).policies)
     if not offered:
-        yield Problem(path=("model", "backend"), what=f"scenario {name} has no policies")
+        yield Problem(path=(*path, "backend"), what=f"scenario {name} has no policies")
     elif model.policy not in offered:
         yield Problem(
-            path=("model", "policy"),
+            path=(*path, "policy"),
             what=f"{show(model.policy)} is not a policy of scenario {name}",
             allowed=one_of(map(show, offered)),
             nearest=nearest(model.policy, offered),
         )
 
 
-def _latency(tables: Tables) -> Iterator[Problem]:
-    model = tables.get("model")
+def _latency(path: Path, model: Any) -> Iterator[Problem]:
     if isinstance(model, Dummy) and isinstance(model.latency_s, dict):
         from engine.models.dummy import latency  # brings scipy along
 
         try:
             latency(model.latency_s)
         except ModelError as error:
-            yield Problem(path=("model", "latency_s"), what=error.what, allowed=error.hint)
+            yield Problem(path=(*path, "latency_s"), what=error.what, allowed=error.hint)

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from engine.preset.problems import Problem
-from engine.preset.variants import Struct, Variants, home, is_struct, keys, variants
+from engine.preset.variants import Struct, Variants, home, is_struct, items, keys, variants
 from engine.preset.wording import Path, allowed, nearest, one_of, path_text, show, show_at
 
 INT_MAX = 2**63 - 1
@@ -22,7 +22,9 @@ INT_MAX = 2**63 - 1
 def faults(kind: Any, value: object, path: Path) -> Iterator[Problem]:
     """Yield what is wrong with a value that ought to be of a type."""
     known = variants(kind)
-    if known or is_struct(kind):
+    if item := items(kind):
+        yield from _item_faults(item, get_origin(kind) is dict, value, path)
+    elif known or is_struct(kind):
         if not isinstance(value, dict):
             yield _refused(path, value, f"a table [{path_text(path)}]")
         elif known:
@@ -31,6 +33,19 @@ def faults(kind: Any, value: object, path: Path) -> Iterator[Problem]:
             yield from table_faults(kind, value, path)
     elif not _is_sound(value) or not _converts(value, kind):
         yield _refused(path, value, allowed(kind), _nearest_choice(value, kind))
+
+
+def _item_faults(item: Any, named: bool, value: object, path: Path) -> Iterator[Problem]:
+    """Yield what is wrong with the tables of a collection: [name.NAME] or [[name]]."""
+    if named and isinstance(value, dict):
+        for name, table in value.items():
+            yield from faults(item, table, (*path, name))
+    elif not named and isinstance(value, list):
+        for number, table in enumerate(value, start=1):
+            yield from faults(item, table, (*path, str(number)))
+    else:
+        where = path_text(path)
+        yield _refused(path, value, f"tables [{where}.NAME]" if named else f"tables [[{where}]]")
 
 
 def table_faults(struct: Struct, values: Mapping[str, object], path: Path = ()) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from msgspec.structs import FieldInfo, fields
 
 from engine.preset.docstrings import meanings
 from engine.preset.schema import Preset, Table
-from engine.preset.variants import Struct, structs
+from engine.preset.variants import Struct, items, structs
 
 
 def json_schema() -> dict[str, Any]:
@@ -29,5 +29,8 @@ def _whole_preset() -> Struct:
 
 
 def _spelt_out(field: FieldInfo) -> tuple[str, Any] | tuple[str, Any, Any]:
-    kind = Union[tuple(structs(field.type))] if structs(field.type) else field.type  # noqa: UP007
-    return (field.name, kind) if field.required else (field.name, kind, field.default)
+    spelt_out = structs(field.type) and not items(field.type)
+    kind = Union[tuple(structs(field.type))] if spelt_out else field.type  # noqa: UP007
+    if field.required:
+        return (field.name, kind)
+    return (field.name, kind, field.default if field.default is not msgspec.NODEFAULT else {})

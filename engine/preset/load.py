@@ -74,7 +74,7 @@ def _checked(values: dict[str, Any]) -> tuple[list[Problem], dict[str, Any]]:
 
 def _built(field: FieldInfo, values: dict[str, Any]) -> Any:
     if field.name not in values:
-        return field.default
+        return field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
     known = variants(field.type)
     table = values[field.name]
     return msgspec.convert(table, known.find(table[known.tag_field]) if known else field.type)

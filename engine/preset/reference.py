@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_origin
 
 from msgspec.structs import FieldInfo, fields
 
 from engine.preset.docstrings import meanings
 from engine.preset.schema import Preset
-from engine.preset.variants import Struct, Variants, structs, variants
+from engine.preset.variants import Struct, Variants, items, structs, variants
 from engine.preset.wording import allowed, one_of, show
 
 INTRODUCTION = """\
@@ -60,13 +60,19 @@ def reference() -> str:
 
 
 def _table(field: FieldInfo) -> Iterator[str]:
-    yield f"## `[{field.name}]`\n"
-    if known := variants(field.type):
+    item = items(field.type)
+    named = get_origin(field.type) is dict
+    heading = (f"[{field.name}.NAME]" if named else f"[[{field.name}]]") if item else f"[{field.name}]"
+    yield f"## `{heading}`\n"
+    kind = item or field.type
+    if named:
+        yield f"{meanings(Preset)[field.name]}\n"
+    elif known := variants(kind):
         yield from _variants(known)
     else:
-        what = (inspect.getdoc(field.type) or "").removeprefix(f"`[{field.name}]`: ")
+        what = (inspect.getdoc(kind) or "").removeprefix(f"`{heading}`: ")
         yield f"{what[:1].upper()}{what[1:]}\n"
-        yield from _rows(field.type, fields(field.type))
+        yield from _rows(kind, fields(kind))
 
 
 def _variants(known: Variants) -> Iterator[str]:

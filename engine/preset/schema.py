@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,7 +11,11 @@ from engine.keys import MAX_AGENTS
 from engine.models.settings import Model
 from engine.scenarios.scenario import ScenarioSettings
 
-_SAMPLE = r"^(all|none|1 in [1-9][0-9]{0,8})(?![\s\S])"  # "$" would let a line break pass
+DEFAULT_MODEL = "default"
+"""The name of `[model]`."""
+
+_NAME = r"^[A-Za-z0-9_-]{1,40}(?![\s\S])"  # "$" would let a line break pass
+_SAMPLE = r"^(all|none|1 in [1-9][0-9]{0,8})(?![\s\S])"
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,6 +27,22 @@ class Population(Table, frozen=True, kw_only=True):
 
     size: Annotated[int, Meta(ge=1, le=MAX_AGENTS)]
     """Number of agents."""
+
+
+class Slice(Table, frozen=True, kw_only=True):
+    """`[[slices]]`: a part of the population that thinks, or is asked, differently.
+
+    Members are drawn by the run's seed, in exact proportion.
+    """
+
+    name: Annotated[str, Meta(pattern=_NAME)]
+    """Short name, for tables and the journal."""
+    share: Annotated[float, Meta(gt=0, le=1)]
+    """Share of the agents; what all slices leave over uses `[model]`."""
+    model: Annotated[str, Meta(pattern=_NAME)] = DEFAULT_MODEL
+    """The model that its members use: a name from `[models]`."""
+    scenario: dict[str, Any] = {}
+    """Settings of `[scenario]` that are different for its members, such as { prompt = "think" }."""
 
 
 class Answers(Table, frozen=True, kw_only=True):
@@ -76,6 +96,10 @@ class Preset(Table, frozen=True, kw_only=True):
     scenario: ScenarioSettings
     population: Population
     model: Model
+    models: dict[str, Model] = {}
+    """Further models by name, each a table like `[model]`, for slices of the population."""
+    slices: tuple[Slice, ...] = ()
+    """Parts of the population that think, or are asked, differently."""
     answers: Answers = Answers()
     engine: Engine = Engine()
     journal: Journal = Journal()

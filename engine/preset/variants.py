@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
 from msgspec.structs import fields
@@ -30,10 +30,19 @@ def variants(kind: Any) -> Variants | None:
     if kind is ScenarioSettings:
         return Variants("name", registry.names(), lambda name: registry.find(name).Settings)
     members = [member for member in get_args(kind) if is_struct(member)]
-    if not members:
+    if not members or items(kind):
         return None
     by_tag = {str(member.__struct_config__.tag): member for member in members}
     return Variants(str(members[0].__struct_config__.tag_field), sorted(by_tag), by_tag.__getitem__)
+
+
+def items(kind: Any) -> Any:
+    """Return the type of each table in a collection of tables, a list or one by names; None for others."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin not in (tuple, dict):
+        return None
+    item = arguments[0] if origin is tuple else arguments[1]
+    return item if is_struct(item) or variants(item) else None
 
 
 def is_struct(kind: Any) -> bool:
@@ -43,6 +52,8 @@ def is_struct(kind: Any) -> bool:
 
 def structs(kind: Any) -> list[Struct]:
     """Return every struct that a table of this type can be; none if the type is no table."""
+    if item := items(kind):
+        return structs(item)
     if known := variants(kind):
         return [known.find(name) for name in known.names]
     return [kind] if is_struct(kind) else []

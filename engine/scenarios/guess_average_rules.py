@@ -40,8 +40,8 @@ def instructions(settings: GuessAverageSettings, n_players: int) -> str:
     kind = "whole number" if settings.decimals == 0 else f"number with at most {settings.decimals} decimals"
     rules = (
         f"You take part in a game with {n_players} players. In each round every player names a {kind} from "
-        f"{settings.low:g} to {settings.high:g}, all at the same time. The target is {share} of the average of "
-        f"all the numbers named{plus}. Whoever is closest to the target wins the round. You want to win."
+        f"{settings.low:g} to {settings.high:g}, all at the same time. The target is {share} of the average "
+        f"of all the numbers named{plus}. Whoever is closest to the target wins the round. You want to win."
     )
     return f"{rules} {_MANNER[settings.prompt]}"
 
