@@ -17,6 +17,8 @@ from app.presets_cli import check, schema
 from app.sanitise import clean
 from engine.errors import ExitCode, SimtuiError
 
+LAYOUT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
 
 def _print_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
     if asked:
@@ -28,7 +30,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> 
 
 @click.group(
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=LAYOUT,
     epilog="Exit codes: 0 done, 1 the run failed, 2 wrong usage or preset, 3 stopped by a budget, "
     "130 interrupted.",
 )
@@ -92,6 +94,7 @@ def cli(
 
 
 for command in (check, schema, presets, scenarios):
+    command.context_settings = LAYOUT
     cli.add_command(command)
 
 
