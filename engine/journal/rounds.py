@@ -23,7 +23,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     n_answered: int
     n_excluded: int
     n_failed: int
-    stats: dict[str, float | str | None]
+    stats: dict[str, int | float | str | None]
     histogram: list[int]
     low: float
     high: float
