@@ -15,7 +15,7 @@ import zmq
 
 from engine.cluster.control import Command, Event, Finished, Stop, Watch
 from engine.cluster.endpoints import Endpoints, new_folder
-from engine.errors import ExitCode
+from engine.errors import ExitCode, UsageError
 from engine.preset.schema import Preset
 
 POLL_MS = 200
@@ -92,11 +92,19 @@ def start(preset: Preset, preset_toml: str, directory: Path) -> RunClient:
 
     Raises UsageError if the directory cannot be written.
     """
-    (directory / "preset.toml").write_text(preset_toml, encoding="utf-8")
+    try:
+        (directory / "preset.toml").write_text(preset_toml, encoding="utf-8")
+        log = (directory / "stderr.log").open("ab")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write into the run directory: {error.strerror}",
+            where=str(directory),
+            hint="Free space there, make it writable, or name another place with --out.",
+        ) from error
     endpoints = Endpoints.in_folder(new_folder())
     theirs, ours = os.pipe()
     os.set_inheritable(theirs, True)
-    with (directory / "stderr.log").open("ab") as log:
+    with log:
         process = subprocess.Popen(
             command("coordinate", str(directory), endpoints.folder, str(theirs)),
             stdin=subprocess.DEVNULL,

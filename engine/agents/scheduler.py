@@ -82,7 +82,7 @@ class Scheduler:
             self._advance(effect.activation, effect.activation.coroutine.throw, error)
 
     def later(self, effect: Effect, value: Any, error: Exception | None = None) -> None:
-        """Complete or fail an effect from the worker's loop, so that a chain of agents is no deep recursion."""
+        """Complete or fail an effect from the worker's loop: a chain of agents is no deep recursion."""
         self._ready.append((effect, value, error))
 
     def run_ready(self) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import zmq
@@ -57,27 +57,35 @@ class Child:
 class Children:
     """All processes that the coordinator has started."""
 
-    def __init__(self) -> None:
+    def __init__(self, setup: Setup, queue: LogQueue) -> None:
+        self._setup = setup
+        self._queue = queue
         self.all: list[Child] = []
 
-    def start(self, setup: Setup, queue: LogQueue) -> None:
-        """Start the workers and the model services.
+    def start(self) -> None:
+        """Start the workers and the model services."""
+        fork = self._setup.preset.engine.start == "fork"
+        for index in range(self._setup.placement.n_workers):
+            self._start(f"worker-{index}", "fork" if fork else "spawn", _worker_main, index)
+        for model in self._setup.models:
+            self._start_service(model)
 
-        A service is spawned in any case: native libraries do not survive a fork.
-        """
-        spawn = multiprocessing.get_context("spawn")
-        fork = setup.preset.engine.start == "fork"
-        make = multiprocessing.get_context("fork").Process if fork else spawn.Process
-        for model in setup.models:
-            name = f"model-{model}"
-            service = spawn.Process(target=_service_main, args=(setup, model, queue, os.getpid()), name=name)
-            self.all.append(Child(name, service))
-        for index in range(setup.placement.n_workers):
-            name = f"worker-{index}"
-            process = make(target=_worker_main, args=(setup, index, queue, os.getpid()), name=name)
-            self.all.append(Child(name, process))
-        for child in self.all:
-            child.process.start()
+    def restart(self, name: str) -> Child:
+        """Replace a model service that has ended."""
+        self.all = [child for child in self.all if child.name != name]
+        return self._start_service(name.removeprefix("model-"))
+
+    def _start_service(self, model: str) -> Child:
+        """Native libraries do not survive a fork, so a service is spawned in any case."""
+        return self._start(f"model-{model}", "spawn", _service_main, model)
+
+    def _start(self, name: str, method: str, main: Callable[..., None], which: int | str) -> Child:
+        make: Any = multiprocessing.get_context(method)
+        arguments = (self._setup, which, self._queue, os.getpid())
+        child = Child(name, make.Process(target=main, args=arguments, name=name))
+        child.process.start()
+        self.all.append(child)
+        return child
 
     async def end(self, grace_s: float) -> None:
         """Wait for all to end, and kill those that have not after `grace_s` seconds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
@@ -17,6 +18,7 @@ from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
 from engine.cluster.wire import (
+    AskAgain,
     Begin,
     Failed,
     Progress,
@@ -31,6 +33,9 @@ from engine.cluster.wire import (
 from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 from engine.scenarios.scenario import Outcome
+
+MAX_RESTARTS = 3
+"""How often a model service is replaced in one run: one that keeps dying will not mend itself."""
 
 
 class State(StrEnum):
@@ -51,6 +56,9 @@ class Surroundings(Protocol):
 
     def emit(self, event: Event) -> None:
         """Tell whoever watches."""
+
+    def restart(self, process: str) -> None:
+        """Start a process of that name in place of one that has ended."""
 
     def end(self) -> None:
         """Shut everything down; `Coordinator.last_word` is to be told when the files are closed."""
@@ -88,6 +96,7 @@ class Coordinator:
         n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
         self._pace = Pace(n_agents * n_rounds, n_agents)
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
+        self._deaths: Counter[str] = Counter()
         self.state = State.STARTING
         self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
@@ -113,13 +122,20 @@ class Coordinator:
         self._outside.order(_index(process), Written(len(batch.replies) + len(batch.failures)))
 
     def lost(self, process: str, how: str) -> None:
-        """Fail because a process has ended that was still needed."""
-        if not self.is_over:
+        """Replace a model service that has ended; without a worker, fail."""
+        if self.is_over:
+            return
+        self._deaths[process] += 1
+        if process.startswith("model-") and self._deaths[process] <= MAX_RESTARTS:
+            self._journal.event("restarted", f"{process} {how}")
+            self._outside.emit(Notice("warning", f"{process} {how}; it is started anew"))
+            self._outside.restart(process)
+        else:
             self.fail(
                 SimtuiError(
                     f"{process} {how}",
                     where=process,
-                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; what it did is saved",
+                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; the rest is saved",
                 )
             )
 
@@ -162,6 +178,10 @@ class Coordinator:
         )
 
     def _ready(self, process: str, description: dict[str, Any]) -> None:
+        if self.state is State.RUNNING:
+            for worker in range(self._placement.n_workers):
+                self._outside.order(worker, AskAgain(process.removeprefix("model-")))
+            return
         self._waiting_for.discard(process)
         if description:
             self._descriptions[process] = description

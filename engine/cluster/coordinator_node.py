@@ -59,7 +59,7 @@ class CoordinatorNode:
         if lifeline is not None:
             self._loop.add_reader(lifeline, self._owner_left, lifeline)
         for child in self._children.all:
-            self._loop.add_reader(child.sentinel, self._child_ended, child)
+            self._watch(child)
         ticks = self._loop.create_task(self._tick())
         await self._over.wait()
         ticks.cancel()
@@ -76,6 +76,9 @@ class CoordinatorNode:
             log.log(getattr(logging, event.level.upper()), "%s", event.text)
         for watcher in self._watchers:
             self._control.send([watcher, self._encode(event)])
+
+    def restart(self, process: str) -> None:
+        self._watch(self._children.restart(process))
 
     def end(self) -> None:
         self._over.set()
@@ -113,6 +116,9 @@ class CoordinatorNode:
     def _owner_left(self, lifeline: int) -> None:
         self._loop.remove_reader(lifeline)
         self._core.stop("whoever started the run has gone")
+
+    def _watch(self, child: Child) -> None:
+        self._loop.add_reader(child.sentinel, self._child_ended, child)
 
     def _child_ended(self, child: Child) -> None:
         self._loop.remove_reader(child.sentinel)

@@ -38,4 +38,4 @@ class Pace:
         if self.rate <= 0 or n_done < MIN_SHARE * self._n_per_round:
             return None, "too few turns so far"
         span = self._points[-1][0] - self._points[0][0]
-        return (self._n_total - n_done) / self.rate, f"{self.rate:,.0f} turns/s over the last {span:.0f} s"
+        return (self._n_total - n_done) / self.rate, f"at the pace of the last {span:.0f} s"

@@ -1,8 +1,8 @@
 """A ZeroMQ socket on an asyncio loop, without a future per message.
 
 `zmq.asyncio` costs 11 times a plain receive; here the loop only watches the socket's descriptor, and each
-wake drains what is there. The descriptor is edge-triggered and a send can swallow the edge (zmq_getsockopt(3),
-ZMQ_FD), so the socket is looked at again after every send.
+wake drains what is there. The descriptor is edge-triggered and a send can swallow the edge (ZMQ_FD in
+zmq_getsockopt(3)), so the socket is looked at again after every send.
 """
 
 from __future__ import annotations

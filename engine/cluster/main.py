@@ -44,12 +44,12 @@ def coordinate(directory: Path, sockets: str, lifeline: int | None) -> int:
         user_cache_path("simtui", ensure_exists=True),
     )
     queue: LogQueue = multiprocessing.get_context("spawn").Queue()
-    children = Children()
     inline = setup.preset.engine.start == "inline"
     if inline:
         setup = replace(setup, endpoints=replace(setup.endpoints, base="inproc://"))
-    else:
-        children.start(setup, queue)
+    children = Children(setup, queue)
+    if not inline:
+        children.start()
     spare_the_living()
     log = RunLog(directory, queue)
     context: Context = zmq.Context()

@@ -49,6 +49,12 @@ class Written(msgspec.Struct, array_like=True, tag=2):
     rows: int
 
 
+class AskAgain(msgspec.Struct, array_like=True, tag=8):
+    """A model service has been started anew and knows nothing: send it all open requests."""
+
+    model: str
+
+
 class Shutdown(msgspec.Struct, array_like=True, tag=3):
     """End."""
 
@@ -89,5 +95,5 @@ class Failed(msgspec.Struct, array_like=True, tag=7):
     trouble: Trouble
 
 
-ToWorker = Begin | Written | Shutdown
+ToWorker = Begin | Written | AskAgain | Shutdown
 ToCoordinator = Ready | ShareDone | Progress | Failed

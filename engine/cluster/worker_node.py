@@ -18,6 +18,7 @@ from engine.cluster.setup import Setup
 from engine.cluster.stopwatch import Phase, Stopwatch
 from engine.cluster.trouble import trouble_of
 from engine.cluster.wire import (
+    AskAgain,
     Begin,
     Failed,
     Progress,
@@ -61,9 +62,8 @@ class WorkerNode:
             wake=self._schedule_pump,
         )
         self._coordinator = Link(context, zmq.DEALER, self._ordered)
-        self._models = {
-            name: Link(context, zmq.DEALER, partial(self._answered, name)) for name in setup.models
-        }
+        self._models: dict[str, Link] = {}
+        self._model_names = list(setup.models)
         self._inbox = Link(context, zmq.PULL, self._posted)
         self._peers: dict[int, Link] = {}
 
@@ -71,8 +71,7 @@ class WorkerNode:
         """Serve until told to end."""
         self._loop.set_exception_handler(lambda _, details: self._fail(details.get("exception")))
         self._inbox.bind(self._endpoints.worker(self.worker.index))
-        for name, link in self._models.items():
-            link.connect(self._endpoints.model(name), self._name)
+        self._models = {name: self._link_to(name) for name in self._model_names}
         self._coordinator.connect(self._endpoints.coordinator, self._name)
         self.to_coordinator([Ready(os.getpid())])
         reports = self._loop.create_task(self._report())
@@ -107,9 +106,21 @@ class WorkerNode:
                 self.worker.begin(order)
             case Written(rows):
                 self.worker.written(rows)
+            case AskAgain(model):
+                self._ask_again(model)
             case Shutdown():
                 self._over.set()
         self._schedule_pump()
+
+    def _ask_again(self, model: str) -> None:
+        """Replace the link: what the old one still holds would be asked twice."""
+        self._models[model].close()
+        self._models[model] = self._link_to(model)
+        self.worker.models[model].again()
+
+    def _link_to(self, model: str) -> Link:
+        link = Link(self._context, zmq.DEALER, partial(self._answered, model))
+        return link.connect(self._endpoints.model(model), self._name)
 
     def _answered(self, model: str, frames: Frames) -> None:
         self._watch.enter(Phase.MESSAGES)
