@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.cluster.setup import Setup
 from engine.models.protocol import Backend, Catalogue
-from engine.models.settings import Dummy, LlamaCpp, Policy
+from engine.models.settings import Dummy, LlamaCpp, Policy, Vllm
 
 
 def make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
@@ -25,3 +25,7 @@ def make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
             from engine.models.llama_cpp.backend import LlamaCppBackend
 
             return LlamaCppBackend(settings, catalogue, seed, setup.cache_directory)
+        case Vllm() as settings:
+            from engine.models.vllm.backend import VllmBackend
+
+            return VllmBackend(settings, catalogue, seed, setup.directory / "servers" / name)

@@ -76,4 +76,57 @@ class LlamaCpp(ModelSettings, frozen=True, kw_only=True, tag="llama_cpp"):
     """Memory for conversations that wait for their next turn."""
 
 
-Model = Dummy | Policy | LlamaCpp
+class Launch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Servers that the run starts on this machine and stops at its end."""
+
+    model: str = ""
+    """What `vllm serve` loads: a folder or a name on the model hub. Empty: nothing is started."""
+    environment: str = ""
+    """Folder of the Python environment that vLLM is installed in; if empty, `vllm` is looked up on PATH."""
+    replicas: Annotated[int, Meta(ge=1, le=1024)] | None = None
+    """How many servers; if not given, as many as there are groups of `gpus_per_replica` GPUs."""
+    gpus_per_replica: Annotated[int, Meta(ge=1, le=64)] = 1
+    """How many GPUs share one copy of the weights."""
+    arguments: tuple[str, ...] = ()
+    """More arguments for `vllm serve`, for example ["--max-model-len", "4096"]."""
+    variables: dict[str, str] = {}
+    """More environment variables for `vllm serve`."""
+    ready_s: Positive = 900.0
+    """How long a server may take to load its model."""
+    restarts: Annotated[int, Meta(ge=0, le=1000)] = 3
+    """How often each server is started again after it has died."""
+
+
+class Vllm(ModelSettings, frozen=True, kw_only=True, tag="vllm"):
+    """One or more vLLM servers, or other servers that speak the same protocol (OpenAI's chat completions)."""
+
+    servers: tuple[str, ...] = ()
+    """Base URLs, for example ["http://gpu1:8000", "http://gpu2:8000"]."""
+    model: str = ""
+    """Name of the model as the servers know it; not needed where they serve only one."""
+    api_key_variable: str = ""
+    """Name of the environment variable that holds the servers' API key."""
+    api_key_file: str = ""
+    """File that holds the servers' API key."""
+    max_in_flight: Annotated[int, Meta(ge=1, le=65536)] = 2048
+    """Most replies that one server is asked for at the same time; how many are is found by trial."""
+    samples_per_request: Annotated[int, Meta(ge=1, le=1024)] = 32
+    """How many equal prompts may be sent as one request for several replies. 1: every reply has a seed of
+    its own, whatever else is asked at the same time."""
+    retries: Annotated[int, Meta(ge=0, le=100)] = 4
+    """How often a request is sent again after a server has failed at it."""
+    idle_s: Positive = 300.0
+    """A request is taken from a server that has not sent a byte of its reply for so many seconds."""
+    outage_s: Positive = 300.0
+    """When no server has given a reply for so many seconds, requests fail instead of waiting on."""
+    hedge_after_s: Positive | None = None
+    """Ask an idle server as well for a reply that has taken so many seconds; what comes first counts."""
+    patience_s: NonNegative = 10.0
+    """How long to wait at the start for servers that do not answer yet."""
+    extra: dict[str, Any] = {}
+    """More fields for every request, for example { chat_template_kwargs = { enable_thinking = false } }."""
+    launch: Launch = Launch()
+    """Servers to start."""
+
+
+Model = Dummy | Policy | LlamaCpp | Vllm

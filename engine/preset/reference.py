@@ -14,7 +14,7 @@ from msgspec.structs import FieldInfo, fields
 
 from engine.preset.docstrings import meanings
 from engine.preset.schema import Preset
-from engine.preset.variants import Struct, Variants, items, structs, variants
+from engine.preset.variants import Struct, Variants, is_struct, items, structs, variants
 from engine.preset.wording import allowed, one_of, show
 
 INTRODUCTION = """\
@@ -85,6 +85,10 @@ def _variants(known: Variants) -> Iterator[str]:
     for name, member in zip(known.names, members, strict=True):
         yield f'### `{known.tag_field} = "{name}"`\n\n{inspect.getdoc(member)}\n'
         yield from _rows(member, [field for field in fields(member) if field.name not in shared])
+        for field in fields(member):
+            if is_struct(field.type):
+                yield f"`{field.encode_name}` is a table of its own:\n"
+                yield from _rows(field.type, fields(field.type))
 
 
 def _rows(struct: Struct, shown: Sequence[FieldInfo]) -> Iterator[str]:
@@ -108,7 +112,7 @@ def _default(field: FieldInfo) -> str:
     if field.required:
         return "required"
     default: Any = field.default_factory() if callable(field.default_factory) else field.default
-    return "not set" if default is None else f"`{show(default)}`"
+    return "not set" if default is None or is_struct(field.type) else f"`{show(default)}`"
 
 
 if __name__ == "__main__":

@@ -137,18 +137,18 @@ def test_a_bad_line_is_told_with_place_value_and_choice(
         (
             'backend = "dummy"',
             "",
-            'p.toml:6: model.backend: missing (allowed: "dummy", "llama_cpp" or "policy")',
+            'p.toml:6: model.backend: missing (allowed: "dummy", "llama_cpp", "policy" or "vllm")',
         ),
         (
             'backend = "dummy"',
             'backend = "lama_cpp"',
             'p.toml:7: model.backend: "lama_cpp" is not allowed; did you mean "llama_cpp"? '
-            '(allowed: "dummy", "llama_cpp" or "policy")',
+            '(allowed: "dummy", "llama_cpp", "policy" or "vllm")',
         ),
         (
             'backend = "dummy"',
             "backend = [1]",
-            'p.toml:7: model.backend: [1] is not allowed (allowed: "dummy", "llama_cpp" or "policy")',
+            'p.toml:7: model.backend: [1] is not allowed (allowed: "dummy", "llama_cpp", "policy" or "vllm")',
         ),
         (
             'name = "game"',

@@ -43,6 +43,7 @@ def test_mistakes_are_invalid(validator: Draft202012Validator, table: str, key: 
 def test_every_setting_is_described() -> None:
     definitions = json_schema()["$defs"]
     assert definitions["Engine"]["properties"]["workers"]["description"].startswith("Worker processes")
+    assert definitions["Launch"]["properties"]["replicas"]["description"].startswith("How many servers")
     assert definitions["LlamaCpp"]["properties"]["temperature"]["description"].startswith("Randomness")
     tags_and_tables = {"backend", "name", "scenario", "population", "model", "answers", "engine", "journal"}
     assert {
