@@ -124,7 +124,6 @@ class Writer:
                 self.commit()
             # Without a WAL the file opens on read-only media too. A reader that is still there prevents that.
             with suppress(sqlite3.OperationalError):
-                self._db.execute("PRAGMA busy_timeout = 0")
                 self._db.disable_wal()
         finally:
             self._db.close()

@@ -155,6 +155,13 @@ def test_what_a_killed_writer_committed_is_there(tmp_path: Path) -> None:
     connection.close()
 
 
+def test_reading_leaves_a_killed_run_as_it_is(tmp_path: Path) -> None:
+    killed(tmp_path / "run.db")
+    files = {name: (tmp_path / name).read_bytes() for name in ("run.db", "run.db-wal")}
+    assert count_replies(tmp_path / "run.db") == 3
+    assert {name: (tmp_path / name).read_bytes() for name in files} == files
+
+
 @pytest.mark.parametrize("left_behind", [finished, killed])
 def test_read_only_media_can_be_read_but_not_written(
     small_disk: Path, left_behind: Callable[[Path], None]

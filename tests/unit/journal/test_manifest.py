@@ -76,6 +76,22 @@ def test_an_earlier_one_stays_whole_when_writing_breaks(
     assert read_manifest(path) == manifest
 
 
+def test_without_room_for_a_second_file_the_first_is_written_over(
+    manifest: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "manifest.json"
+    write_manifest(manifest, path)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    shorter = msgspec.structs.replace(manifest, libraries={})
+    write_manifest(shorter, path)
+    assert read_manifest(path) == shorter
+    assert [file.name for file in tmp_path.iterdir()] == ["manifest.json"]
+
+
 def test_a_folder_that_is_not_there(manifest: Manifest, tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot be written: No such file") as caught:
         write_manifest(manifest, tmp_path / "nowhere" / "manifest.json")

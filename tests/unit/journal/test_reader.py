@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.errors import JournalError
@@ -103,6 +104,7 @@ def test_what_is_no_run_file_says_so(tmp_path: Path, make: Callable[[Path], obje
         Reader(path)
     assert caught.value.where == str(path)
     assert caught.value.hint
+    assert str(path) not in {file.path for file in psutil.Process().open_files()}
 
 
 def test_a_damaged_file_says_so(path: Path) -> None:

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from engine.errors import JournalError
@@ -85,6 +86,13 @@ def test_everything_else_is_kept_too(writer: Writer, ask: Ask) -> None:
     assert ask("SELECT time, kind, detail FROM events") == [(1e9, "started", "with ?")]
     assert ask("SELECT * FROM meta ORDER BY key") == [("preset", "demo"), ("seed", 5)]
     assert ask("SELECT round, grp FROM rounds ORDER BY grp") == [(1, -1), (1, 0)]
+
+
+def test_a_round_that_is_told_again_is_replaced(writer: Writer, ask: Ask) -> None:
+    writer.rounds([ended(1, n_answered=3)])
+    writer.rounds([ended(1, n_answered=4)])
+    writer.commit()
+    assert ask("SELECT n_answered FROM rounds") == [(4,)]
 
 
 def test_a_full_transaction_is_committed_by_itself(
@@ -169,6 +177,7 @@ def test_a_file_of_another_program_is_left_alone(path: Path) -> None:
     with pytest.raises(JournalError, match="not a run file"):
         Writer(path)
     assert path.read_bytes() == before
+    assert str(path) not in {file.path for file in psutil.Process().open_files()}
 
 
 def test_a_file_that_is_no_database(path: Path) -> None:
