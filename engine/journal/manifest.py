@@ -134,14 +134,15 @@ def _version(package: str) -> str | None:
 
 
 def _libraries() -> Iterator[tuple[str, str]]:
-    """Yield the packages that simtui asks for, extras included, as far as they are installed."""
+    """Yield the packages that simtui may run with, as far as they are installed."""
     try:
         requirements = metadata.requires("simtui") or []
     except metadata.PackageNotFoundError:
         return
     for requirement in requirements:
         found = re.match(r"[A-Za-z0-9._-]+", requirement)
-        if found and (version := _version(found[0])):
+        for_tests = re.search(r"extra == .dev", requirement)
+        if found and not for_tests and (version := _version(found[0])):
             yield found[0], version
 
 

@@ -31,6 +31,7 @@ def test_it_says_with_what(manifest: Manifest) -> None:
     assert manifest.simtui == metadata.version("simtui")
     assert manifest.python == platform.python_version()
     assert manifest.libraries["sqlite-utils"] == metadata.version("sqlite-utils")
+    assert "pytest" not in manifest.libraries
     (host,) = manifest.hosts
     assert (host.name, host.platform) == (platform.node(), platform.platform())
     assert host.cores >= 1
