@@ -56,7 +56,11 @@ class Gather(Effect):
             scheduler.later(self, [])
         for index, effect in enumerate(self._effects):
             effect.activation, effect.gather, effect.index = self.activation, self, index
-            effect.begin(scheduler)
+            try:
+                effect.begin(scheduler)
+            except Exception:
+                self._missing = -1
+                raise
 
     def take(self, scheduler: Scheduler, index: int, value: Any) -> None:
         """Receive the value of one part; the last one completes the whole."""
@@ -75,6 +79,10 @@ class Gather(Effect):
 def gather(*effects: Effect) -> Gather:
     """Wait for several model calls or asks at once: `a, b = await gather(first, second)`.
 
-    If one fails, its error is raised at once and the other results are dropped.
+    If one fails, its error is raised at once and the other results are dropped. Raises TypeError for anything
+    else: asyncio.gather is for asyncio's awaitables.
     """
+    for effect in effects:
+        if not isinstance(effect, Effect):
+            raise TypeError(f"gather() is for model calls and asks, not for {type(effect).__name__}")
     return Gather(effects)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
@@ -150,7 +151,7 @@ class Mail:
         question = Question(ask.key, ask.receiver, activation.owner.group, msgspec.Raw(_encode(ask.message)))
         there = self._worker_of(ask.receiver)
         if there == self._worker:
-            self._queue(self._worker, question)
+            self._scheduler.soon(partial(self._queue, self._worker, question))
         else:
             self.outgoing[there].questions.append((self._worker, question))
 
@@ -170,7 +171,9 @@ class Mail:
             return
         self._draining.add(agent_id)
         while agent_id not in self._scheduler.active and (queue := self._queues.get(agent_id)):
-            self._answer(*queue.popleft())
+            if not self._answer(*queue[0]):
+                break
+            queue.popleft()
             if not queue:
                 del self._queues[agent_id]
         self._draining.discard(agent_id)
@@ -184,7 +187,8 @@ class Mail:
         """Raise DeadlineExceeded in agents that have waited too long for an answer."""
         now = self._clock()
         for ask in [a for a in self._open.values() if now - a.since > self._deadline_s]:
-            del self._open[ask.key]
+            if self._open.pop(ask.key, None) is None:  # answered by an agent that the last error has set free
+                continue
             text = f"agent {ask.receiver} did not answer within {self._deadline_s:g} s"
             self._scheduler.fail(ask, DeadlineExceeded(text))
 
@@ -223,14 +227,19 @@ class Mail:
             if agent is None:
                 return False
             message = self._decoder(type(agent)).decode(question.message)
-        except (AskFailed, msgspec.DecodeError) as error:
-            self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), str(error)))
-            return True
-        last_round, n_calls = self._answered.get(agent.id, (0, 0))
-        key = pack(round_, agent.id, STEP_CALLS + (n_calls if last_round == round_ else 0))
-        coroutine = agent.receive(message, unpack(question.key).agent)
-        self._scheduler.begin(Activation(agent, coroutine, key, _Answering(self, origin, question)))
+            coroutine = agent.receive(message, unpack(question.key).agent)
+            owner = _Answering(self, origin, question)
+            activation = Activation(agent, coroutine, self._next_key(agent.id, round_), owner)
+        except Exception as error:
+            text = str(error) if isinstance(error, AskFailed) else _refusal(question.receiver, error)
+            self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), text))
+        else:
+            self._scheduler.begin(activation)
         return True
+
+    def _next_key(self, agent_id: int, round_: int) -> int:
+        last_round, n_calls = self._answered.get(agent_id, (0, 0))
+        return pack(round_, agent_id, STEP_CALLS + (n_calls if last_round == round_ else 0))
 
     def ended(self, activation: Activation) -> None:
         """Note how far the numbering of an answering agent has come, and let it answer the next question."""
@@ -276,9 +285,13 @@ class _Answering:
         self._mail.ended(activation)
 
     def raised(self, activation: Activation, error: BaseException) -> None:
-        text = f"agent {activation.agent.id} could not answer: {type(error).__name__}: {error}"
+        text = _refusal(activation.agent.id, error)
         self._mail.reply(self._origin, Reply(self._question.key, msgspec.Raw(_encode(None)), text, self.sent))
         self._mail.ended(activation)
+
+
+def _refusal(agent_id: int, error: BaseException) -> str:
+    return f"agent {agent_id} could not answer: {type(error).__name__}: {error}"
 
 
 def _empty_post() -> Post:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.agents.effects import Effect
@@ -41,6 +42,9 @@ class Activation:
     __slots__ = ("agent", "coroutine", "key", "owner")
 
     def __init__(self, agent: Agent, coroutine: Coroutine[Any, Any, Any], key: int, owner: Owner) -> None:
+        """Raises TypeError for what is no coroutine."""
+        if not isinstance(coroutine, Coroutine):
+            raise TypeError(f"step() and receive() of {type(agent).__name__} have to be `async def`")
         self.agent = agent
         self.coroutine = coroutine
         self.key = key
@@ -54,16 +58,25 @@ class Scheduler:
         self.active: dict[int, Activation] = {}
         """By agent id, in order of start."""
         self.running: Activation | None = None
+        self.fatal: Exception | None = None
+        """Set by what an agent's call has found to end the whole run; the worker raises it."""
         self._clock = clock
         self._deadline_s = deadline_s
         self._wake = wake
-        self._ready: deque[tuple[Effect, Any, Exception | None]] = deque()
-        self._bridged: dict[Activation, float] = {}
+        self._ready: deque[Callable[[], None]] = deque()
+        self._next: dict[int, Activation] = {}
+        self._bridged: dict[Activation, tuple[Future[Any], float]] = {}
         self._advances = 0
         self._seen = (0, 0.0)
 
     def begin(self, activation: Activation) -> None:
-        """Run an activation up to its first wait. Its agent must not be active."""
+        """Run an activation up to its first wait, as soon as its agent is free.
+
+        An agent may still be busy with an answer that the one who asked no longer waits for.
+        """
+        if activation.agent.id in self.active:
+            self._next[activation.agent.id] = activation
+            return
         self.active[activation.agent.id] = activation
         self._advance(activation, activation.coroutine.send, None)
 
@@ -71,8 +84,8 @@ class Scheduler:
         """Give an effect its value and run whoever waits for it."""
         if effect.gather is not None:
             effect.gather.take(self, effect.index, value)
-        elif (activation := effect.activation).agent.id in self.active:
-            self._advance(activation, activation.coroutine.send, value)
+        elif self.active.get(effect.activation.agent.id) is effect.activation:
+            self._advance(effect.activation, effect.activation.coroutine.send, value)
 
     def fail(self, effect: Effect, error: BaseException) -> None:
         """Raise an error where the effect is awaited."""
@@ -82,17 +95,20 @@ class Scheduler:
             self._advance(effect.activation, effect.activation.coroutine.throw, error)
 
     def later(self, effect: Effect, value: Any, error: Exception | None = None) -> None:
-        """Complete or fail an effect from the worker's loop: a chain of agents is no deep recursion."""
-        self._ready.append((effect, value, error))
+        """Complete or fail an effect from the worker's loop."""
+        if error is None:
+            self.soon(partial(self.complete, effect, value))
+        else:
+            self.soon(partial(self.fail, effect, error))
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something from the worker's loop, so that a chain of agents is no deep recursion."""
+        self._ready.append(action)
 
     def run_ready(self) -> None:
-        """Do what `later` put off."""
+        """Do what `soon` and `later` have put off so far."""
         for _ in range(len(self._ready)):
-            effect, value, error = self._ready.popleft()
-            if error is None:
-                self.complete(effect, value)
-            else:
-                self.fail(effect, error)
+            self._ready.popleft()()
 
     @property
     def has_ready(self) -> bool:
@@ -100,58 +116,65 @@ class Scheduler:
         return bool(self._ready)
 
     def _advance(self, activation: Activation, resume: Callable[[Any], Any], value: Any) -> None:
-        try:
-            self.running = activation
-            self._advances += 1
-            effect = resume(value)
-        except StopIteration as stop:
-            self._end(activation)
-            activation.owner.returned(activation, stop.value)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # other people's code: sys.exit() stops that agent only
-            self._end(activation)
-            activation.owner.raised(activation, error)
-        else:
+        """Let an agent go on up to its next wait; a wait that cannot even begin raises in the agent."""
+        while True:
+            try:
+                self.running = activation
+                self._advances += 1
+                effect = resume(value)
+            except StopIteration as stop:
+                self._end(activation)
+                activation.owner.returned(activation, stop.value)
+                return
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # other people's code: sys.exit() stops that agent only
+                self._end(activation)
+                activation.owner.raised(activation, error)
+                return
             self.running = None
-            self._wait(activation, effect)
+            try:
+                self._wait(activation, effect)
+            except Exception as error:
+                resume, value = activation.coroutine.throw, error
+            else:
+                return
 
     def _end(self, activation: Activation) -> None:
         self.running = None
         del self.active[activation.agent.id]
+        if self._next and (following := self._next.pop(activation.agent.id, None)):
+            self.soon(partial(self.begin, following))
 
     def _wait(self, activation: Activation, effect: Any) -> None:
-        if not isinstance(effect, Effect):
-            self._bridge(activation, effect)
-            return
-        effect.activation = activation
-        effect.gather = None
-        try:
+        if isinstance(effect, Effect):
+            effect.activation = activation
+            effect.gather = None
             effect.begin(self)
-        except Exception as error:
-            self._advance(activation, activation.coroutine.throw, error)
-
-    def _bridge(self, activation: Activation, awaited: Any) -> None:
-        """Wait for what an ordinary asyncio awaitable yields: a future, or None for "let others run"."""
-        if awaited is None:
+        elif effect is None:  # what asyncio.sleep(0) yields
             self.later(_Pause(activation), None)
-        elif isinstance(awaited, Future):
-            awaited._asyncio_future_blocking = False
-            self._bridged[activation] = self._clock()
-            awaited.add_done_callback(lambda _: self._unbridge(activation))
+        elif isinstance(effect, Future):
+            self._bridge(activation, effect)
         else:
-            error = TypeError(f"an agent cannot await {type(awaited).__name__}; see docs/scenarios.md")
-            self._advance(activation, activation.coroutine.throw, error)
+            raise TypeError(f"an agent cannot await {type(effect).__name__}")
 
-    def _unbridge(self, activation: Activation) -> None:
-        if self._bridged.pop(activation, None) is not None:
+    def _bridge(self, activation: Activation, future: Future[Any]) -> None:
+        """Wait for the future that an ordinary asyncio awaitable has yielded."""
+        future._asyncio_future_blocking = False
+        self._bridged[activation] = (future, self._clock())
+        future.add_done_callback(lambda _: self._unbridge(activation, future))
+
+    def _unbridge(self, activation: Activation, future: Future[Any]) -> None:
+        awaited, _ = self._bridged.get(activation, (None, 0.0))
+        if awaited is future:
+            del self._bridged[activation]
             self._advance(activation, activation.coroutine.send, None)
             self._wake()
 
     def expire(self) -> None:
         """Raise DeadlineExceeded in agents that have waited too long for an asyncio awaitable."""
         now = self._clock()
-        late = [a for a, since in self._bridged.items() if now - since > self._deadline_s]
+        late = [a for a, (_, since) in self._bridged.items() if now - since > self._deadline_s]
         for activation in late:
             del self._bridged[activation]
             error = DeadlineExceeded(f"waited more than {self._deadline_s:g} s for an asyncio awaitable")
