@@ -37,6 +37,9 @@ def _print_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> 
 @click.option(
     "--run", "preset", metavar="PRESET", help="Run a preset: a TOML file, or a name from `presets`."
 )
+@click.option(
+    "--resume", "resumed", metavar="RUN", help="Go on with a run that was stopped or died, where it stood."
+)
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Change a setting; may be repeated.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Short for --set seed=N.")
 @click.option(
@@ -60,6 +63,7 @@ def cli(
     ctx: click.Context,
     *,
     preset: str | None,
+    resumed: str | None,
     sets: tuple[str, ...],
     seed: int | None,
     out: str | None,
@@ -74,14 +78,19 @@ def cli(
     simtui --run presets/guess_average.toml
     simtui --run guess_average_million --set population.size=10000 --json
     """
-    if preset is None:
+    if preset is not None and resumed is not None:
+        raise click.UsageError("--run and --resume exclude each other")
+    if resumed is not None and (out or seed is not None):
+        raise click.UsageError("a resumed run keeps its directory and its seed")
+    subject = preset or resumed
+    if subject is None:
         if any((sets, seed is not None, out, as_json, quiet, verbose, no_color)):
-            raise click.UsageError("these options belong to --run PRESET")
+            raise click.UsageError("these options belong to --run PRESET or --resume RUN")
         if ctx.invoked_subcommand is None:
             click.echo(ctx.get_help())
         return
     if ctx.invoked_subcommand is not None:
-        raise click.UsageError(f"--run and {ctx.invoked_subcommand} exclude each other")
+        raise click.UsageError(f"a run and {ctx.invoked_subcommand} exclude each other")
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other")
     from app.narrator import Verbosity
@@ -90,7 +99,7 @@ def cli(
     if seed is not None:
         sets = (*sets, f"seed={seed}")
     verbosity = Verbosity.QUIET if quiet else Verbosity.VERBOSE if verbose else Verbosity.NORMAL
-    ctx.exit(run(Options(preset, sets, out, as_json, verbosity, no_color)))
+    ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
 for command in (check, schema, presets, scenarios):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from app import settings, streams
+from app import runs, settings, streams
 from app.console import console
 from app.interrupts import Interrupts
 from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
@@ -58,6 +59,8 @@ class Options:
     json: bool = False
     verbosity: Verbosity = Verbosity.NORMAL
     no_color: bool = False
+    resume: bool = False
+    """Whether `preset` names a run to be taken up again."""
 
 
 def run(options: Options, start: Start | None = None, clock: Callable[[], float] = time.monotonic) -> int:
@@ -77,6 +80,8 @@ def run(options: Options, start: Start | None = None, clock: Callable[[], float]
 
 
 def _begin(options: Options, start: Start | None, narrator: Narrator, record: Record) -> Client:
+    if options.resume:
+        return _resume(options, record)
     if start is None:
         from engine import client
 
@@ -87,6 +92,16 @@ def _begin(options: Options, start: Start | None, narrator: Narrator, record: Re
     record.name = loaded.preset.name
     record.directory = _directory(loaded.preset, options.out)
     return start(loaded.preset, loaded.toml, record.directory.path)
+
+
+def _resume(options: Options, record: Record) -> Client:
+    from engine import client
+
+    run = runs.find_run(options.preset)
+    loaded = runs.load_again(run, options.sets)
+    record.name = loaded.preset.name
+    record.directory = run
+    return client.resume(loaded.toml, run.path)
 
 
 def _directory(preset: Preset, out: str | None) -> RunDirectory:
@@ -128,6 +143,9 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         stdout.flush()
     if last.state == "interrupted":
         narration.print("interrupted; everything up to here is saved")
+    if last.state in ("interrupted", "failed") and record.directory and record.directory.run_file.exists():
+        name = shlex.quote(runs.name_of(record.directory))
+        narration.print(f"go on with: simtui --resume {name}", markup=False, soft_wrap=True)
     elif last.what:
         print_error(narration, last)
     return last.exit_code

@@ -16,6 +16,7 @@ import zmq
 from engine.cluster.control import Command, Event, Finished, Stop, Watch
 from engine.cluster.endpoints import Endpoints, new_folder
 from engine.errors import ExitCode, UsageError
+from engine.journal.run_directory import RunDirectory
 from engine.preset.schema import Preset
 
 POLL_MS = 200
@@ -66,7 +67,7 @@ class RunClient:
     def _died(self) -> Finished:
         code = self._process.returncode
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        tail = _tail(self.directory / "stderr.log")
+        tail = _tail(RunDirectory(self.directory).stderr)
         return Finished(
             "failed",
             ExitCode.FAILED,
@@ -92,9 +93,23 @@ def start(preset: Preset, preset_toml: str, directory: Path) -> RunClient:
 
     Raises UsageError if the directory cannot be written.
     """
+    return _launch("start", preset_toml, directory)
+
+
+def resume(preset_toml: str, directory: Path) -> RunClient:
+    """Go on with the run of a run directory, inside the round where it stood.
+
+    `preset_toml` is its preset, in which engine, budget and journal settings may have changed. Raises
+    UsageError if the directory cannot be written.
+    """
+    return _launch("resume", preset_toml, directory)
+
+
+def _launch(verb: str, preset_toml: str, directory: Path) -> RunClient:
+    paths = RunDirectory(directory)
     try:
-        (directory / "preset.toml").write_text(preset_toml, encoding="utf-8")
-        log = (directory / "stderr.log").open("ab")
+        paths.preset.write_text(preset_toml, encoding="utf-8")
+        log = paths.stderr.open("ab")
     except OSError as error:
         raise UsageError(
             f"cannot write into the run directory: {error.strerror}",
@@ -106,7 +121,7 @@ def start(preset: Preset, preset_toml: str, directory: Path) -> RunClient:
     os.set_inheritable(theirs, True)
     with log:
         process = subprocess.Popen(
-            command("coordinate", str(directory), endpoints.folder, str(theirs)),
+            command(verb, str(directory), endpoints.folder, str(theirs)),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

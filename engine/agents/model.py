@@ -10,8 +10,20 @@ import msgspec
 from engine.agents.effects import AnswerFailed, Effect
 from engine.agents.memory import Prompt, said
 from engine.errors import SimtuiError
-from engine.keys import MAX_CALLS, unpack
-from engine.models.answers import MAX_ANSWER_CHARS, Answer, Json, Problem, Text, Unreadable
+from engine.journal.history import History, Past
+from engine.journal.storable import Value
+from engine.keys import MAX_CALLS, CallKey, unpack
+from engine.models.answers import (
+    MAX_ANSWER_CHARS,
+    Answer,
+    Choice,
+    Json,
+    Number,
+    Problem,
+    Text,
+    Unreadable,
+    with_mark,
+)
 from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, Sampling, content_id
 
 if TYPE_CHECKING:
@@ -65,6 +77,19 @@ class TooManyCalls(Exception):
     """An agent made more calls in one round than a key can number."""
 
 
+class Diverged(SimtuiError):
+    """An agent that is run again asks something else than it did before."""
+
+    def __init__(self, key: CallKey, prompt: Prompt) -> None:
+        super().__init__(
+            f"call {key.call} is not what it was: the scenario's code, the preset or a library has changed",
+            where=f"agent {key.agent}, round {key.round}",
+            hint="the run cannot go on from its journal; with the former code it can",
+        )
+        self.key = key
+        self.prompt = prompt
+
+
 class ModelCall(Effect):
     """One question to the model; the result is the parsed answer."""
 
@@ -115,6 +140,8 @@ class Model:
         self._sampling = sampling
         self._policy = policy
         self._wants_facts = wants_facts
+        self.history: History | None = None
+        """Replies that the run already has, and that are not asked for again."""
         self._open: dict[int, ModelCall] = {}
         self._requests: list[Request] = []
         self._prefix_ids: dict[tuple[Message, ...], int] = {}
@@ -151,6 +178,10 @@ class Model:
         request = call.request()
         digest = blake2b(b"%x" % call.prefix + bytes(request.tail), digest_size=8).digest()
         call.prompt_id = int.from_bytes(digest, "big") >> 1
+        past = self.history.get(call.key) if self.history is not None else None
+        if past is not None:
+            self._repeat(call, past)
+            return
         self._open[call.key] = call
         self._requests.append(request)
 
@@ -185,15 +216,40 @@ class Model:
                 self._answered(call, value)
 
     def _answered(self, call: ModelCall, value: Any) -> None:
-        if self._policy.on_failure == "last":
-            self._last[call.activation.agent.id] = value
+        self._note_last(call, value)
         self._scheduler.complete(call, value)
 
+    def _note_last(self, call: ModelCall, value: Any) -> None:
+        if self._policy.on_failure == "last":
+            self._last[call.activation.agent.id] = value
+
+    def _repeat(self, call: ModelCall, past: Past) -> None:
+        """Take a reply from the journal in place of the model's."""
+        if past.prompt != call.prompt_id:
+            self._scheduler.fatal = Diverged(unpack(call.key), call.prompt)
+        elif past.problem is None:
+            value = _restored(call.answer, past.value)
+            self._note_last(call, value)
+            self._scheduler.later(call, value)
+        else:
+            self._after_problem(call, Result(call.key, past.text or "", Finish(past.finish)))
+
+    def _after_problem(self, call: ModelCall, result: Result) -> None:
+        try:
+            _read(call.answer, result)
+        except Unreadable as reason:
+            self._retry_or_give_up(call, result, reason)
+        else:
+            self._scheduler.fatal = Diverged(unpack(call.key), call.prompt)
+
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
-        again = call.tries < self._policy.retries
         self._record.reply(
             call, result, model=self._number, prompt=call.prompt_id, value=None, problem=reason.problem
         )
+        self._retry_or_give_up(call, result, reason)
+
+    def _retry_or_give_up(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
+        again = call.tries < self._policy.retries
         action = "asked again" if again else self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
         if not again:
@@ -202,23 +258,26 @@ class Model:
         call.tries += 1
         if reason.problem not in _NOT_THE_REPLY:
             call.prompt = _with_complaint(call.prompt, result.text, reason.detail)
-        self.submit(call)
+        try:
+            self.submit(call)
+        except TooManyCalls as error:
+            self._scheduler.fail(call, error)
 
     def _give_up(self, call: ModelCall, reason: Unreadable) -> None:
         agent = call.activation.agent.id
         match self._policy.on_failure:
             case "fallback":
-                self._scheduler.complete(call, call.answer.parse(str(self._policy.fallback)))
+                self._scheduler.later(call, call.answer.parse(str(self._policy.fallback)))
             case "last" if agent in self._last:
-                self._scheduler.complete(call, self._last[agent])
+                self._scheduler.later(call, self._last[agent])
             case "fail":
-                raise SimtuiError(
+                self._scheduler.fatal = SimtuiError(
                     f"the model gave no acceptable answer ({reason.problem}: {reason.detail})",
                     where=f"agent {agent}, round {unpack(call.key).round}",
                     hint='answers.on_failure = "fail" stops the run here; "exclude" would go on without it',
                 )
             case _:
-                self._scheduler.fail(call, AnswerFailed(f"{reason.problem}: {reason.detail}"))
+                self._scheduler.later(call, None, AnswerFailed(f"{reason.problem}: {reason.detail}"))
 
     def _learn_prefix(self, base: tuple[Message, ...]) -> int:
         prefix = self._prefix_ids[base] = content_id(base)
@@ -253,6 +312,14 @@ def _read(answer: Answer | Json, result: Result) -> Any:
     if len(result.text) > MAX_ANSWER_CHARS:
         raise Unreadable(Problem.OUT_OF_RANGE, f"the reply has {len(result.text)} characters; keep it short")
     return answer.parse(result.text)
+
+
+def _restored(answer: Answer | Json, stored: Value) -> Any:
+    """Return an answer as it was, from the form in which the journal keeps it."""
+    if isinstance(answer, (Number, Choice, Text)):
+        return stored
+    wire = answer.wire if isinstance(answer, Json) else answer
+    return answer.parse(with_mark(wire, str(stored)))
 
 
 def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:

@@ -29,7 +29,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The state of a run, a few times a second."""
 
     state: str
-    """"starting", "running", "stopping", "done", "failed" or "interrupted"."""
+    """"starting", "rebuilding" (a resumed run, up to where it stood), "running", "done", "failed" or
+    "interrupted"."""
     round: int
     """The round that the slowest group is in; 0 before the first."""
     rounds: int

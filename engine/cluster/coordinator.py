@@ -13,7 +13,7 @@ import msgspec
 from engine.cluster.accounts import Accounts
 from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace
-from engine.cluster.round_rows import row_of, row_of_group
+from engine.cluster.round_rows import report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
@@ -42,6 +42,7 @@ class State(StrEnum):
     """Where a run stands."""
 
     STARTING = "starting"
+    REBUILDING = "rebuilding"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -81,6 +82,7 @@ class Coordinator:
         self._placement = setup.placement
         self._files = files
         self._journal = files.writer
+        self._known = {row.round: row for row in files.known_rounds}
         self._outside = surroundings
         self._clock = clock
         self._now = now
@@ -96,6 +98,7 @@ class Coordinator:
         n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
         self._pace = Pace(n_agents * n_rounds, n_agents)
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
+        self._unsettled: Counter[int] = Counter()
         self._deaths: Counter[str] = Counter()
         self.state = State.STARTING
         self._descriptions: dict[str, dict[str, Any]] = {}
@@ -117,9 +120,16 @@ class Coordinator:
                 self._failed(process, trouble)
 
     def rows(self, process: str, batch: JournalBatch) -> None:
-        """Write journal rows of a worker. Raises JournalError."""
+        """Take journal rows of a worker; `settle` writes them. Raises JournalError."""
         self._journal.add(batch)
-        self._outside.order(_index(process), Written(len(batch.replies) + len(batch.failures)))
+        self._unsettled[_index(process)] += len(batch.replies) + len(batch.failures)
+
+    def settle(self) -> None:
+        """Write the rows of all workers in one transaction, and tell them. Raises JournalError."""
+        self._journal.commit()
+        for worker, rows in self._unsettled.items():
+            self._outside.order(worker, Written(rows))
+        self._unsettled.clear()
 
     def lost(self, process: str, how: str) -> None:
         """Replace a model service that has ended; without a worker, fail."""
@@ -164,7 +174,7 @@ class Coordinator:
         eta_s, basis = self._pace.eta()
         finished = self._rounds.finished
         return Snapshot(
-            state=self.state,
+            state=self._state_shown(),
             round=min(finished + 1, n_rounds) if self.state is not State.STARTING else 0,
             rounds=n_rounds,
             n_agents=n_agents,
@@ -176,6 +186,10 @@ class Coordinator:
             eta_basis=basis,
             failures=dict(self._accounts.failures),
         )
+
+    def _state_shown(self) -> State:
+        rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
+        return State.REBUILDING if rebuilding else self.state
 
     def _ready(self, process: str, description: dict[str, Any]) -> None:
         if self.state is State.RUNNING:
@@ -213,7 +227,9 @@ class Coordinator:
             self._journal.rounds([row_of_group(done.round, done.group, state, self._now())])
         while (ended := self._rounds.overall()) is not None:
             self._report(*ended)
-        self._start(starts)
+        if starts:
+            self.settle()  # what the next round rests on is in the file before it begins
+            self._start(starts)
         if self._rounds.is_over:
             self._finish(State.DONE, Finished("done", ExitCode.DONE))
 
@@ -238,6 +254,9 @@ class Coordinator:
 
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
         seconds, cpu_s, split = self._accounts.close_round()
+        if round_ in self._known:
+            self._tell(report_of(self._known[round_], self._placement.n_agents))
+            return
         report = RoundReport(
             round=round_,
             outcome=outcome,
@@ -249,9 +268,12 @@ class Coordinator:
             cpu_s=cpu_s,
             split=split,
         )
-        self.reports.append(report)
         self._journal.rounds([row_of(report, self._now())])
         self._journal.commit()
+        self._tell(report)
+
+    def _tell(self, report: RoundReport) -> None:
+        self.reports.append(report)
         self._outside.emit(report)
 
 

@@ -47,6 +47,7 @@ class CoordinatorNode:
         self._over = asyncio.Event()
         self._watchers: set[bytes] = set()
         self._watched = asyncio.Event()
+        self._settling = False
         self._core = Coordinator(setup, files, self, clock=time.monotonic, now=time.time)
         self._processes = Link(context, zmq.ROUTER, self._reported).bind(setup.endpoints.coordinator)
         self._control = Link(context, zmq.ROUTER, self._commanded).bind(setup.endpoints.control)
@@ -87,9 +88,17 @@ class CoordinatorNode:
         process = frames[0].decode()
         if len(frames) == 3:
             self._guard(lambda: self._core.rows(process, self._batches.decode(frames[2])))
+            if not self._settling:
+                self._settling = True
+                self._loop.call_soon(self._settle)
         else:
             for message in self._messages.decode(frames[1]):
                 self._guard(partial(self._core.receive, process, message))
+
+    def _settle(self) -> None:
+        """Commit once for all batches that arrived in one go."""
+        self._settling = False
+        self._guard(self._core.settle)
 
     def _guard(self, action: Callable[[], None]) -> None:
         try:
@@ -137,7 +146,6 @@ class CoordinatorNode:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_S)
-            self._guard(self._files.writer.commit)
             self.emit(self._core.snapshot())
 
     async def _close(self) -> Finished:

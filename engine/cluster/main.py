@@ -29,19 +29,19 @@ from engine.preset.load import from_toml
 
 
 def main(arguments: list[str]) -> int:
-    """Run `coordinate RUN_DIRECTORY SOCKET_FOLDER [LIFELINE]`; return the exit code."""
+    """Run `start|resume RUN_DIRECTORY SOCKET_FOLDER [LIFELINE]`; return the exit code."""
     verb, directory, sockets, *rest = arguments
-    assert verb == "coordinate"
-    return coordinate(Path(directory), sockets, int(rest[0]) if rest else None)
+    return coordinate(Path(directory), sockets, int(rest[0]) if rest else None, resumed=verb == "resume")
 
 
-def coordinate(directory: Path, sockets: str, lifeline: int | None) -> int:
+def coordinate(directory: Path, sockets: str, lifeline: int | None, *, resumed: bool) -> int:
     """See one run through in this process and its children."""
     setup = Setup(
         from_toml((directory / "preset.toml").read_bytes(), str(directory / "preset.toml")),
         directory,
         Endpoints.in_folder(sockets),
         user_cache_path("simtui", ensure_exists=True),
+        resumed,
     )
     queue: LogQueue = multiprocessing.get_context("spawn").Queue()
     inline = setup.preset.engine.start == "inline"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from engine.cluster.control import RoundReport
+from engine.cluster.control import RoundReport, TimeSplit
 from engine.cluster.rounds import GroupRound
 from engine.journal.rounds import Round
+from engine.scenarios.scenario import Outcome
 
 
 def row_of(report: RoundReport, ended: float) -> Round:
@@ -27,6 +28,22 @@ def row_of(report: RoundReport, ended: float) -> Round:
         messages_s=split.messages_s,
         idle_s=split.idle_s,
         journal_s=split.journal_s,
+    )
+
+
+def report_of(row: Round, n_agents: int) -> RoundReport:
+    """Return a round that the journal already has, as it was reported."""
+    times = (row.model_s, row.agents_s, row.messages_s, row.idle_s, row.journal_s)
+    return RoundReport(
+        round=row.round,
+        outcome=Outcome(row.stats, None, row.histogram, row.low, row.high),
+        n_agents=n_agents,
+        n_answered=row.n_answered,
+        n_excluded=row.n_excluded,
+        n_failed=row.n_failed,
+        seconds=row.seconds,
+        cpu_s=row.cpu_s or 0.0,
+        split=TimeSplit(*(seconds or 0.0 for seconds in times)),
     )
 
 

@@ -13,7 +13,10 @@ from multiprocessing_logging import MultiProcessingHandler
 
 from engine.cluster.children import LogQueue
 from engine.cluster.setup import Setup
-from engine.journal.manifest import describe_run, write_manifest
+from engine.journal.lock import Lock
+from engine.journal.manifest import describe_run, read_manifest, write_manifest
+from engine.journal.reader import Reader
+from engine.journal.rounds import Round
 from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
 
@@ -27,7 +30,12 @@ class RunFiles:
         self._paths = RunDirectory(setup.directory)
         self._setup = setup
         preset = setup.preset
+        self._lock = Lock(self._paths.lock)
+        self.known_rounds = _known_rounds(self._paths.run_file) if setup.resumed else []
+        """Rounds that the journal of a resumed run already has."""
         self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
+        if setup.resumed:
+            self._manifest = read_manifest(self._paths.manifest).resumed_as(self._manifest)
         write_manifest(self._manifest, self._paths.manifest)
         self.writer = Writer(self._paths.run_file, now=now)
         self.writer.meta(
@@ -56,9 +64,15 @@ class RunFiles:
             self.writer.close()
         finally:
             write_manifest(self._manifest.ended_as(state, self._date()), self._paths.manifest)
+            self._lock.release()
 
     def _date(self) -> datetime:
         return datetime.fromtimestamp(self._now(), UTC)
+
+
+def _known_rounds(run_file: Path) -> list[Round]:
+    with Reader(run_file) as reader:
+        return reader.rounds()
 
 
 class RunLog:

@@ -12,6 +12,7 @@ import msgspec
 from engine.cluster import slices
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.placement import Placement
+from engine.journal.run_directory import RunDirectory
 from engine.models.protocol import Sampling
 from engine.models.settings import Model as ModelSettings
 from engine.models.settings import Policy
@@ -41,6 +42,13 @@ class Setup:
     endpoints: Endpoints
     cache_directory: Path
     """Where backends keep what is worth keeping between runs."""
+    resumed: bool = False
+    """Whether the run directory holds the beginning of this run."""
+
+    @property
+    def run_file(self) -> Path:
+        """The journal."""
+        return RunDirectory(self.directory).run_file
 
     @cached_property
     def scenario_type(self) -> type[Scenario]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
-from engine.agents.mail import Mail
+from engine.agents.mail import AskFailed, Mail
 from engine.agents.model import Record
 from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
 from engine.agents.world import World
@@ -45,6 +45,8 @@ class Share:
         """Turns that have ended since the run began, failed ones included."""
         self.stopped: set[int] = set()
         """Ids of members that have failed and act no more."""
+        self.hung: frozenset[tuple[int, int]] = frozenset()
+        """(round, agent) of turns that a deadline has ended in an earlier run of the same agents."""
         self._scheduler = scheduler
         self._mail = mail
         self._record = record
@@ -84,15 +86,23 @@ class Share:
         if agent_id in self.stopped:
             self._ended(agent_id)
             return
+        key = pack(self.world.round, agent_id)
+        if (self.world.round, agent_id) in self.hung:
+            self._stop(agent_id, key, DeadlineExceeded("as when this turn was first run"), "deadline")
+            return
         try:
             activation = self._activation(index, agent_id)
         except Exception as error:
-            self._stop(agent_id, pack(self.world.round, agent_id), error)
+            self._stop(agent_id, key, error, "exception")
         else:
             self._scheduler.begin(activation)
 
     def resident(self, agent_id: int, round_: int) -> Agent | None:
-        """Return a member once its step of the round is over; None before, or when it has stopped."""
+        """Return a member once its step of the round is over; None before. Raises AskFailed if never."""
+        if agent_id in self.stopped:
+            raise AskFailed(f"agent {agent_id} has stopped")
+        if round_ < self.world.round:
+            raise AskFailed(f"round {round_} is over")
         index = agent_id - self.members.start
         acting = index >= self._next or agent_id in self._scheduler.active
         return None if acting or self.world.round != round_ else self._agents[index]
@@ -132,7 +142,7 @@ class Share:
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)
 
-    def _stop(self, agent_id: int, key: int, error: BaseException, kind: str = "exception") -> None:
+    def _stop(self, agent_id: int, key: int, error: BaseException, kind: str) -> None:
         self.stopped.add(agent_id)
         trace = "".join(format_exception(error))[-MAX_TRACEBACK_CHARS:]
         self._record.failure(key, kind, f"{type(error).__name__}: {_short(error)}", "agent stopped", trace)

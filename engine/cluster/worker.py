@@ -10,12 +10,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from engine.agents.agent import Agent
-from engine.agents.mail import AskFailed, Mail, Post
+from engine.agents.mail import Mail, Post
 from engine.agents.model import Model
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
@@ -24,6 +26,7 @@ from engine.cluster.setup import Setup
 from engine.cluster.share import Share
 from engine.cluster.wire import Begin, ShareDone, ToCoordinator
 from engine.journal.batch import JournalBatch
+from engine.journal.history import History
 from engine.models.protocol import RequestBatch, Result
 
 BATCH = 1000
@@ -64,6 +67,7 @@ class Worker:
         self._ledger = ledger
         self._outbox = outbox
         self._window = preset.engine.window
+        self._past = setup.run_file if setup.resumed else None
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
         self.models = {
@@ -95,15 +99,21 @@ class Worker:
         self._held: list[Begin] = []
         self._messages: list[ToCoordinator] = []
         self._unwritten = 0
+        self._dependent: deque[tuple[int, Callable[[], None]]] = deque()
+        self._n_recorded = 0
 
     def begin(self, order: Begin) -> None:
-        """Let a group begin a round as soon as all mail of the round before is in."""
+        """Let a group begin a round as soon as all mail of the round before is in. Raises JournalError."""
+        if self._past is not None:
+            self._open_history(self._past)
         self._held.append(order)
         self._release()
 
     def written(self, rows: int) -> None:
-        """Note that journal rows are in the file."""
+        """Note that journal rows are in the file, and let out what depends on them."""
         self._unwritten -= rows
+        while self._dependent and self._dependent[0][0] <= self._n_recorded - self._unwritten:
+            self._dependent.popleft()[1]()
 
     def take_results(self, model: str, results: list[Result]) -> None:
         """Hand replies of a model to the agents."""
@@ -122,6 +132,8 @@ class Worker:
     def work(self) -> bool:
         """Run agents for a while; return whether there is more to run at once."""
         self.scheduler.run_ready()
+        if self.scheduler.fatal is not None:
+            raise self.scheduler.fatal
         self._start(min(BATCH, self._allowance()))
         return self.scheduler.has_ready or self._allowance() > 0
 
@@ -139,16 +151,27 @@ class Worker:
         self._mail.expire()
 
     def flush(self, everything: bool) -> None:
-        """Hand out what has piled up: all of it, or full batches only."""
-        for name, model in self.models.items():
-            if (everything or model.n_queued >= BATCH) and (requests := model.drain()):
-                self._outbox.to_model(name, requests)
-        if everything or len(self._ledger) >= BATCH or self._messages:
+        """Hand out what has piled up: all of it, or full batches only.
+
+        Rows go first. Requests and mail may depend on them, so they leave when the rows are in the file; the
+        coordinator gets its messages over the same link, behind the rows.
+        """
+        outgoing = [
+            partial(self._outbox.to_model, name, requests)
+            for name, model in self.models.items()
+            if (everything or model.n_queued >= BATCH) and (requests := model.drain())
+        ]
+        outgoing += [
+            partial(self._outbox.to_worker, there, post) for there, post in self._mail.outgoing.items()
+        ]
+        self._mail.outgoing.clear()
+        if everything or len(self._ledger) >= BATCH or self._messages or outgoing:
             self._flush_journal()
-        if self._mail.outgoing:
-            for worker, post in self._mail.outgoing.items():
-                self._outbox.to_worker(worker, post)
-            self._mail.outgoing.clear()
+        for send in outgoing:
+            if self._unwritten:
+                self._dependent.append((self._n_recorded, send))
+            else:
+                send()
         if self._messages:
             self._outbox.to_coordinator(self._messages)
             self._messages = []
@@ -163,9 +186,18 @@ class Worker:
         """Failed replies and agents so far, by kind."""
         return self._ledger.counts
 
+    def _open_history(self, path: Path) -> None:
+        """Not before the first order: by then the coordinator has repaired what a crash has left."""
+        self._past = None
+        history = History(path)
+        for model in self.models.values():
+            model.history = history
+        for share in self._shares:
+            share.hung = history.hung
+
     def _flush_journal(self) -> None:
-        """Rows go before the message that a round is over: the two share a link, so they arrive in order."""
         if len(self._ledger):
+            self._n_recorded += len(self._ledger)
             self._unwritten += len(self._ledger)
             self._outbox.to_journal(self._ledger.take())
 
@@ -202,8 +234,6 @@ class Worker:
 
     def _resident(self, agent_id: int, round_: int) -> Agent | None:
         share = self._shares[bisect_right(self._starts, agent_id) - 1]
-        if agent_id in share.stopped:
-            raise AskFailed(f"agent {agent_id} has stopped")
         return share.resident(agent_id, round_)
 
     def _share(self, members_of_group: range, group: int, members: range) -> Share:

@@ -36,6 +36,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     state: str = "running"
     """"running", "done", "failed" or "interrupted"; a run that was killed stays "running"."""
     started: str
+    resumed: list[str] = []
+    """When it was taken up again."""
     ended: str | None = None
     seed: int
     preset_sha256: str
@@ -49,6 +51,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Version."""
     libraries: dict[str, str]
     """Versions of what simtui uses."""
+
+    def resumed_as(self, again: Manifest) -> Manifest:
+        """Return the manifest of the same run taken up again; `again` describes it as if it started now."""
+        return msgspec.structs.replace(
+            again, started=self.started, resumed=[*self.resumed, again.started], models=self.models
+        )
 
     def ended_as(self, state: str, now: datetime) -> Manifest:
         """Return the manifest of the same run at its end."""

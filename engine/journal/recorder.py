@@ -58,7 +58,8 @@ class Recorder:
     ) -> None:
         """Record a reply. `prompt` is the id of the whole prompt, `value` the answer read, if any."""
         key = request.key
-        kept = self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
+        # The text of a reply without a value is what a repetition of the run needs to go the same way.
+        kept = problem is not None or self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
         self._batch.replies.append(
             (
                 key,

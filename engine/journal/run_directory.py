@@ -37,6 +37,11 @@ class RunDirectory:
         return self.path / "manifest.json"
 
     @property
+    def lock(self) -> Path:
+        """Held by the process that writes here."""
+        return self.path / "run.lock"
+
+    @property
     def log(self) -> Path:
         """What the processes of the run logged."""
         return self.path / "run.log"

@@ -1,0 +1,58 @@
+"""Runs on disk: finding one by name or path, and what is needed to take it up again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import UsageError
+from engine.journal.run_directory import RunDirectory, default_parent
+
+if TYPE_CHECKING:
+    from engine.preset.load import Loaded
+
+CHANGEABLE = ("engine", "journal")
+"""Tables whose settings do not change what the agents do; others would make it another run."""
+
+
+def find_run(name: str) -> RunDirectory:
+    """Return the run of a path, of its run.db, or of a name in the usual place. Raises UsageError."""
+    given = Path(name).expanduser()
+    for path in (given, given.parent, default_parent() / name):
+        found = RunDirectory(path.absolute())
+        if found.preset.is_file() and (path != given.parent or given.name == found.run_file.name):
+            return found
+    raise UsageError(
+        "there is no such run",
+        where=name,
+        hint=f"Name a run directory, or a run in {default_parent()}.",
+    )
+
+
+def name_of(run: RunDirectory) -> str:
+    """Return the shortest name that `find_run` takes for a run."""
+    return run.path.name if run.path.parent == default_parent() else str(run.path)
+
+
+def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
+    """Return the preset of a run with a few settings changed, of those that may. Raises SimtuiError."""
+    from engine.preset import assignments
+    from engine.preset.load import load
+    from engine.preset.toml_source import file_layer
+
+    try:
+        content = run.preset.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(run.preset), hint="") from error
+    layer = file_layer("run", str(run.preset), content)
+    before = load([layer], str(run.preset)).preset
+    loaded = load([layer, assignments.command_line(sets)], str(run.preset))
+    for field in before.__struct_fields__:
+        if field not in CHANGEABLE and getattr(before, field) != getattr(loaded.preset, field):
+            raise UsageError(
+                f"[{field}] cannot change in the middle of a run",
+                where="--set",
+                hint=f"a resumed run may change {' and '.join(CHANGEABLE)}; start a new run for the rest",
+            )
+    return loaded

@@ -1,0 +1,73 @@
+"""The replies that a run already has, looked up while its agents are run again.
+
+Agents act in order of their ids, so replies are read in blocks of neighbouring agents: one range of the key's
+index a block, and each block once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.journal.faults import journal_faults
+from engine.journal.storable import Value
+from engine.keys import CALL_BITS, pack, unpack
+
+BLOCK_AGENTS = 16_384
+MAX_BLOCKS = 4
+"""Blocks held at once: agents that wait for others come back to a block after the next ones have begun."""
+
+
+class Past(NamedTuple):
+    """A reply as it was. `text` is there only where there is a problem."""
+
+    prompt: int
+    value: Value
+    problem: str | None
+    finish: str
+    text: str | None
+
+
+_BLOCK = """
+SELECT key, prompt, value, problem, finish, CASE WHEN problem IS NULL THEN NULL ELSE text END
+FROM replies WHERE key >= ? AND key < ?"""
+
+
+class History:
+    """Reads a run file that its coordinator has open. Every method may raise JournalError."""
+
+    def __init__(self, path: Path, last_round: int | None = None) -> None:
+        """Open a run file; replies of rounds after `last_round` are not seen."""
+        self._path = path
+        self._blocks: OrderedDict[int, dict[int, Past]] = OrderedDict()
+        with journal_faults(path, lambda: "the run file cannot be read"):
+            self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            (key,) = self._connection.execute("SELECT max(key) FROM replies").fetchone()
+            hung = self._connection.execute("SELECT round, agent FROM failures WHERE kind = 'deadline'")
+            self.hung = frozenset(hung.fetchall())
+            """(round, agent) of turns that a deadline ended: a clock decided that, not the code."""
+        found = unpack(key).round if key is not None else 0
+        self.last_round = found if last_round is None else min(found, last_round)
+        """The last round that has a reply."""
+
+    def get(self, key: int) -> Past | None:
+        """Return the reply to a call, if there is one."""
+        round_, agent, _ = unpack(key)
+        if round_ > self.last_round:
+            return None
+        first = pack(round_, agent - agent % BLOCK_AGENTS)
+        block = self._blocks.get(first)
+        if block is None:
+            block = self._load(first)
+        return block.get(key)
+
+    def _load(self, first: int) -> dict[int, Past]:
+        last = first + (BLOCK_AGENTS << CALL_BITS)
+        with journal_faults(self._path, lambda: "the run file cannot be read"):
+            rows = self._connection.execute(_BLOCK, (first, last)).fetchall()
+        block = self._blocks[first] = {row[0]: Past(*row[1:]) for row in rows}
+        if len(self._blocks) > MAX_BLOCKS:
+            self._blocks.popitem(last=False)
+        return block
