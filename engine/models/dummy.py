@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.draws import uniforms
 from engine.errors import ModelError
 from engine.models.answers import Answer, Choice, Number, Text, with_mark
-from engine.models.draws import uniforms
 from engine.models.dummy_json import fill
 from engine.models.protocol import Catalogue, Deliver, Request, Result
 from engine.models.settings import Dummy

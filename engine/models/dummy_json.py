@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.models.draws import uniform
+from engine.draws import uniform
 
 
 def fill(schema: dict[str, Any], u: float) -> str:

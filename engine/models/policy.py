@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from engine.draws import mix, uniform
 from engine.errors import ModelError
 from engine.keys import unpack
 from engine.models.answers import with_mark
-from engine.models.draws import mix, uniform
 from engine.models.protocol import Catalogue, Deliver, Finish, Request, Result
 from engine.models.settings import Policy
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.draws import mix, uniforms
 from engine.errors import ModelError
-from engine.models.draws import mix, uniforms
 from engine.models.protocol import Sampling
 
 Floats = npt.NDArray[np.float32]
