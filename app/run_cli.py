@@ -143,9 +143,9 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         stdout.flush()
     if last.state == "interrupted":
         narration.print("interrupted; everything up to here is saved")
-    if last.state in ("interrupted", "failed") and record.directory and record.directory.run_file.exists():
-        name = shlex.quote(runs.name_of(record.directory))
-        narration.print(f"go on with: simtui --resume {name}", markup=False, soft_wrap=True)
     elif last.what:
         print_error(narration, last)
+    if last.state != "done" and record.directory and record.directory.manifest.exists():
+        name = shlex.quote(runs.name_of(record.directory))
+        narration.print(f"go on with: simtui --resume {name}", markup=False, soft_wrap=True)
     return last.exit_code
