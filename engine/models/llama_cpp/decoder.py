@@ -11,29 +11,15 @@ from engine.models.llama_cpp.batch import Tokens
 from engine.models.llama_cpp.branch import Branch
 from engine.models.llama_cpp.constraint import Forms
 from engine.models.llama_cpp.context import Context
-from engine.models.llama_cpp.kv_cells import UnknownLayout, cut, join
+from engine.models.llama_cpp.kv_cells import UnknownLayout, cut
 from engine.models.llama_cpp.model import Model
-from engine.models.llama_cpp.prefix_tree import Promise
 from engine.models.llama_cpp.prompts import ContextTooSmall, PromptWriter
 from engine.models.llama_cpp.queue import Admission, Queue
 from engine.models.llama_cpp.reply import Reply, reply_tokens
+from engine.models.llama_cpp.slots import Running, Slots
 from engine.models.protocol import Catalogue, Finish
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(eq=False, slots=True)
-class Running:
-    """A branch in a sequence of the context."""
-
-    sequence: int
-    branch: Branch
-    tokens: Tokens
-    done: int
-    """How many of the tokens have their cells."""
-    promise: Promise | None
-    row: int = -1
-    """Row of the batch that has its logits, -1 if none."""
 
 
 @dataclass(frozen=True)
@@ -57,29 +43,28 @@ class Decoder:
     def __init__(self, plan: Plan, context: Context, number: int) -> None:
         """`number` counts the contexts that share the plan."""
         self._plan = plan
-        self._number = number
         self._context = context
-        self._running: dict[int, Running] = {}
+        self._number = number
+        self._slots = Slots(context)
 
     def run(self) -> None:
         """Work until the queue is closed. Every request taken is answered, even when something breaks."""
-        while self._fill():
+        while not self._plan.queue.closed:
+            self._fill()
             try:
-                if self._running:
-                    self._close_gaps()
+                if self._slots:
                     self._step()
             except Exception as error:
                 log.exception("a batch failed in the llama.cpp backend")
                 self._abandon(f"{type(error).__name__}: {error}")
+        self._abandon("the model service was closed")
 
-    # -- starting
-
-    def _fill(self) -> bool:
-        """Start what waits while sequences are free; False once the queue is closed."""
-        while len(self._running) < self._context.sequences:
-            branch = self._plan.queue.take(self._number, len(self._running))
+    def _fill(self) -> None:
+        """Start what waits while sequences are free; with nothing to do, wait for work."""
+        while not self._slots.full:
+            branch = self._plan.queue.take(self._number, len(self._slots))
             if branch is None:
-                return bool(self._running) and not self._plan.queue.closed
+                return
             try:
                 self._consider(branch)
             except ContextTooSmall as error:
@@ -88,7 +73,6 @@ class Decoder:
                 if not isinstance(error, ModelError):
                     log.exception("a request could not be started in the llama.cpp backend")
                 branch.fail(Finish.ERROR, str(error), self._plan.clock())
-        return True
 
     def _consider(self, branch: Branch) -> None:
         """Start a branch if it is ready for it. Raises ModelError."""
@@ -96,10 +80,7 @@ class Decoder:
             return
         if branch.prompt is None:
             self._write_prompt(branch)
-        assert branch.reply is not None
-        if branch.reply.finish is not None:
-            branch.start(self._plan.clock(), 0)
-            branch.finish(self._plan.clock())
+        if self._finished(branch):
             return
         tokens = branch.tokens
         admission = self._plan.queue.admit(branch, tokens)
@@ -116,62 +97,24 @@ class Decoder:
 
     def _start(self, admission: Admission, tokens: Tokens) -> None:
         branch = admission.branch
-        need = min(len(tokens) + reply_tokens(branch.form), self._plan.context_tokens)
-        if need > self._context.cells:
-            self._context.grow(need)
-        free = next(n for n in range(self._context.sequences) if n not in self._running)
-        done = 0
-        if admission.cells and self._context.restore(free, join(admission.cells)):
-            done = sum(cells.tokens for cells in admission.cells)
-        branch.start(self._plan.clock(), done)
-        self._running[free] = Running(free, branch, tokens, done, admission.promise)
-
-    # -- decoding
+        room = min(len(tokens) + reply_tokens(branch.form), self._plan.context_tokens)
+        try:
+            running = self._slots.start(branch, tokens, room, admission.cells, admission.promise)
+        except BaseException:
+            if admission.promise is not None:  # others may be waiting for it
+                self._plan.queue.take_back(admission.promise)
+            raise
+        branch.start(self._plan.clock(), running.done)
 
     def _step(self) -> None:
-        self._compose()
+        self._slots.compose()
         self._context.decode()
-        for running in list(self._running.values()):
+        for running in self._slots.running():
             if running.row >= 0:
                 self._advance(running)
-        for running in self._running.values():
+        for running in self._slots.running():
             if running.promise is not None and running.promise.wanted:
                 self._share(running)
-
-    def _close_gaps(self) -> None:
-        """Move the last sequences into gaps that others left: only neighbours are computed together."""
-        for gap in sorted(set(range(len(self._running))) - self._running.keys()):
-            last = max(self._running)
-            self._context.move(last, gap)
-            self._running[gap] = self._running.pop(last)
-            self._running[gap].sequence = gap
-
-    def _compose(self) -> None:
-        """Fill the batch: one token of every sequence that writes, then as much of the prompts as fits.
-
-        Rows go in order of the sequences, or llama.cpp breaks the batch into smaller ones (llama-batch.cpp).
-        """
-        batch = self._context.batch
-        batch.clear()
-        shares = self._shares(batch.capacity)
-        for sequence, share in sorted(shares.items()):
-            running = self._running[sequence]
-            end = running.done + share
-            whole = end == len(running.tokens)
-            row = batch.add(running.tokens[running.done : end], running.done, sequence, logits=whole)
-            running.row = row if whole else -1
-            running.done = end
-
-    def _shares(self, room: int) -> dict[int, int]:
-        """How many tokens of each sequence go into the batch, the shortest remainders first."""
-        shares = {}
-        for running in sorted(self._running.values(), key=lambda running: len(running.tokens) - running.done):
-            running.row = -1
-            share = min(len(running.tokens) - running.done, room)
-            if share:
-                shares[running.sequence] = share
-                room -= share
-        return shares
 
     def _advance(self, running: Running) -> None:
         """Draw the next tokens of a sequence and see what becomes of it."""
@@ -185,13 +128,12 @@ class Decoder:
             self._stop(running)
             return
         going = [branch for branch in branches if not self._finished(branch)]
-        if len(going) > 1:
+        if len(going) != 1:
             self._share(running)
-            self._plan.queue.put_back(going[1:])
         if going:
+            self._plan.queue.put_back(going[1:])
             running.branch, running.tokens = going[0], going[0].tokens
         else:
-            self._share(running)
             self._stop(running)
 
     def _finished(self, branch: Branch) -> bool:
@@ -205,8 +147,6 @@ class Decoder:
         timeout_s = self._plan.timeout_s
         return timeout_s is None or branch.expire(self._plan.clock(), timeout_s)
 
-    # -- ending
-
     def _share(self, running: Running) -> None:
         """Make the cells of a sequence known to all, if the model's cells can be cut."""
         try:
@@ -217,18 +157,17 @@ class Decoder:
             self._plan.queue.keep(running.tokens[: running.done], cells, running.branch.members)
         self._withdraw(running)
 
+    def _stop(self, running: Running) -> None:
+        self._withdraw(running)
+        self._slots.stop(running)
+
     def _withdraw(self, running: Running) -> None:
         if running.promise is not None:
             self._plan.queue.take_back(running.promise)
             running.promise = None
 
-    def _stop(self, running: Running) -> None:
-        self._withdraw(running)
-        self._context.clear(running.sequence)
-        del self._running[running.sequence]
-
     def _abandon(self, reason: str) -> None:
         """Answer everything under way with an error."""
-        for running in list(self._running.values()):
+        for running in self._slots.running():
             running.branch.fail(Finish.ERROR, reason, self._plan.clock())
             self._stop(running)
