@@ -63,6 +63,14 @@ class Record(Protocol):
     ) -> None:
         """Keep the reply to a ModelCall; `value` is None where there is a problem."""
 
+    def told(self, sender: int, receiver: int, round_: int, turn: int, message: Any) -> None:
+        """Keep a message that its receiver finds in its inbox."""
+
+    def asked(
+        self, key: int, sender: int, receiver: int, turn: int, message: Any, answer: Any, error: str | None
+    ) -> None:
+        """Keep a question that has been answered, and its place among those its receiver answers."""
+
     def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
         """Keep the leading messages of many prompts."""
 
@@ -148,7 +156,7 @@ class Model:
         self._form_ids: dict[Answer | Json, int] = {}
         self._new_prefixes: dict[int, tuple[Message, ...]] = {}
         self._new_forms: dict[int, Form] = {}
-        self._last: dict[int, Any] = {}
+        self._last: dict[tuple[int, int], Any] = {}
 
     def chat(self, prompt: Prompt, answer: Answer | Json = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
         """Ask the model to continue a conversation and await its answer.
@@ -221,7 +229,7 @@ class Model:
 
     def _note_last(self, call: ModelCall, value: Any) -> None:
         if self._policy.on_failure == "last":
-            self._last[call.activation.agent.id] = value
+            self._last[call.activation.agent.id, call.form] = value
 
     def _repeat(self, call: ModelCall, past: Past) -> None:
         """Take a reply from the journal in place of the model's."""
@@ -267,9 +275,9 @@ class Model:
         agent = call.activation.agent.id
         match self._policy.on_failure:
             case "fallback":
-                self._scheduler.later(call, call.answer.parse(str(self._policy.fallback)))
-            case "last" if agent in self._last:
-                self._scheduler.later(call, self._last[agent])
+                self._fall_back(call)
+            case "last" if (agent, call.form) in self._last:
+                self._scheduler.later(call, self._last[agent, call.form])
             case "fail":
                 self._scheduler.fatal = SimtuiError(
                     f"the model gave no acceptable answer ({reason.problem}: {reason.detail})",
@@ -278,6 +286,16 @@ class Model:
                 )
             case _:
                 self._scheduler.later(call, None, AnswerFailed(f"{reason.problem}: {reason.detail}"))
+
+    def _fall_back(self, call: ModelCall) -> None:
+        try:
+            self._scheduler.later(call, _parsed(call.answer, str(self._policy.fallback)))
+        except Unreadable as unreadable:
+            self._scheduler.fatal = SimtuiError(
+                f"{self._policy.fallback!r} is not an answer to what was asked: {unreadable.detail}",
+                where="answers.fallback",
+                hint='give a value that the scenario can take, or set answers.on_failure = "exclude"',
+            )
 
     def _learn_prefix(self, base: tuple[Message, ...]) -> int:
         prefix = self._prefix_ids[base] = content_id(base)
@@ -316,10 +334,12 @@ def _read(answer: Answer | Json, result: Result) -> Any:
 
 def _restored(answer: Answer | Json, stored: Value) -> Any:
     """Return an answer as it was, from the form in which the journal keeps it."""
-    if isinstance(answer, (Number, Choice, Text)):
-        return stored
-    wire = answer.wire if isinstance(answer, Json) else answer
-    return answer.parse(with_mark(wire, str(stored)))
+    return stored if isinstance(answer, (Number, Choice, Text)) else _parsed(answer, str(stored))
+
+
+def _parsed(answer: Answer | Json, conclusion: str) -> Any:
+    """Read an answer that has no reasoning before it. Raises Unreadable."""
+    return answer.parse(with_mark(answer.wire if isinstance(answer, Json) else answer, conclusion))
 
 
 def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:

@@ -18,7 +18,7 @@ MARK = "ANSWER:"
 MAX_ANSWER_CHARS = 20_000
 """A longer reply is not parsed at all: no answer that is asked for here comes near it."""
 
-_NUMBER = re.compile(r"\s*([-+]?\d{1,30}(?:\.\d{1,30})?)\s*")
+_NUMBER = re.compile(r"\s*([-+]?[0-9]{1,30}(?:\.([0-9]{1,30}))?)\s*")
 
 
 class Problem(StrEnum):
@@ -56,11 +56,15 @@ class Number(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     def parse(self, text: str) -> float:
         """Return the number in a reply. Raises Unreadable."""
         found = _NUMBER.fullmatch(_conclusion(text) if self.reasoning else text)
+        bounds = f"from {self.low:.15g} to {self.high:.15g}"
         if found is None:
-            raise Unreadable(Problem.UNPARSED, f"reply with one number from {self.low:g} to {self.high:g}")
+            raise Unreadable(Problem.UNPARSED, f"reply with one number {bounds}")
+        if len((found[2] or "").rstrip("0")) > self.decimals:
+            kind = f"number with at most {self.decimals} decimals" if self.decimals else "whole number"
+            raise Unreadable(Problem.UNPARSED, f"reply with one {kind} {bounds}")
         value = float(found[1])
         if not self.low <= value <= self.high:
-            raise Unreadable(Problem.OUT_OF_RANGE, f"{value:g} is not from {self.low:g} to {self.high:g}")
+            raise Unreadable(Problem.OUT_OF_RANGE, f"{value:.15g} is not {bounds}")
         return value
 
 
@@ -104,7 +108,7 @@ class JsonSchema(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=Fals
         """Return the decoded object, unchecked against the schema. Raises Unreadable."""
         try:
             return msgspec.json.decode(_conclusion(text) if self.reasoning else text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise Unreadable(Problem.UNPARSED, f"reply with one JSON object ({error})") from error
 
 
@@ -117,6 +121,12 @@ class Json:
     def __init__(self, struct: type[msgspec.Struct], reasoning: int = 0) -> None:
         self.struct = struct
         self.wire = JsonSchema(msgspec.json.schema(struct), reasoning)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Json) and (self.struct, self.wire) == (other.struct, other.wire)
+
+    def __hash__(self) -> int:
+        return hash(self.struct)
 
     def parse(self, text: str) -> Any:
         """Return an instance of the struct. Raises Unreadable."""

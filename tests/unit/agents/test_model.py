@@ -1,0 +1,487 @@
+"""The agents' side of a model: what is sent, what becomes of replies, and of bad ones."""
+
+from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.agents.agent import Agent
+from engine.agents.effects import AnswerFailed, gather
+from engine.agents.memory import Memory, Prompt, said
+from engine.agents.model import STEP_CALLS, Model, TooManyCalls
+from engine.agents.scheduler import Activation, Scheduler
+from engine.errors import SimtuiError
+from engine.keys import pack, unpack
+from engine.models.answers import Answer, Choice, Json, Number, Problem, Text
+from engine.models.protocol import Catalogue, Finish, Form, Message, Request, Result, Sampling, content_id
+from engine.preset.schema import Answers
+from tests.fakes.turns import Clock, Endings
+
+GUESS = Number(0, 100)
+RULES = (Message("system", "Guess."),)
+
+
+class Record:
+    """Keeps what would go to the journal."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[int, Any, str | None]] = []
+        self.failures: list[tuple[int, str, str, str]] = []
+        self.prefixes: list[int] = []
+        self.forms: list[int] = []
+
+    def reply(self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: Any) -> None:
+        self.replies.append((request.key, value, problem))
+
+    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
+        self.failures.append((unpack(key).call, kind, detail, action))
+
+    def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
+        self.prefixes.append(prefix_id)
+
+    def form(self, form_id: int, form: Form) -> None:
+        self.forms.append(form_id)
+
+
+class Bench:
+    """A model without a service: the test replies."""
+
+    def __init__(self, **policy: Any) -> None:
+        self.scheduler = Scheduler(clock=Clock(), deadline_s=10, wake=lambda: None)
+        self.record = Record()
+        self.endings = Endings()
+        self.catalogue = Catalogue()
+        self.model = Model(
+            self.scheduler,
+            self.record,
+            number=1,
+            sampling=Sampling(),
+            policy=Answers(**policy),
+            wants_facts=True,
+        )
+        self.agents: dict[int, Agent] = {}
+
+    def begin(
+        self, script: Callable[[Agent], Coroutine[Any, Any, Any]], agent_id: int = 0, round_: int = 1
+    ) -> None:
+        """Let an agent play a script that may use its model and its memory."""
+        if agent_id not in self.agents:
+            self.agents[agent_id] = Agent(agent_id)
+            self.agents[agent_id].world = SimpleNamespace(model=self.model, shared=RULES)  # type: ignore[assignment]
+        agent = self.agents[agent_id]
+        self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))
+
+    def sent(self) -> list[Request]:
+        """Take what is to be sent, as a service would."""
+        batch = self.model.drain()
+        if batch is None:
+            return []
+        batch = msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=type(batch))
+        self.catalogue.learn(batch)
+        return batch.requests
+
+    def reply(self, *texts: str | Result) -> list[Request]:
+        """Answer as many requests as are waiting, in order; return them."""
+        requests = self.sent()
+        self.model.take(
+            [
+                Result(request.key, text)
+                if isinstance(text, str)
+                else msgspec.structs.replace(text, key=request.key)
+                for request, text in zip(requests, texts, strict=True)
+            ]
+        )
+        while self.scheduler.has_ready:
+            self.scheduler.run_ready()
+        return requests
+
+    def conversation(self, request: Request) -> list[tuple[str, str]]:
+        return [(m.role, m.content) for m in self.catalogue.messages(request)]
+
+
+def asking(answer: Answer | Json = GUESS, text: str = "Which number?") -> Callable[[Agent], Any]:
+    async def ask(agent: Agent) -> Any:
+        return await agent.model.chat(agent.memory.with_user(text), answer)
+
+    return ask
+
+
+def test_a_call_becomes_a_request_and_its_reply_a_value() -> None:
+    bench = Bench()
+    bench.begin(asking(), agent_id=7, round_=3)
+    assert bench.model.n_open == bench.model.n_queued == 1
+    [request] = bench.reply(" 42 ")
+    assert unpack(request.key) == (3, 7, 0)
+    assert bench.conversation(request) == [("system", "Guess."), ("user", "Which number?")]
+    assert bench.catalogue.forms[request.form] == Form(GUESS, Sampling())
+    assert bench.endings.values == {7: 42}
+    assert bench.record.replies == [(pack(3, 7), 42, None)]
+    assert bench.model.n_open == bench.model.n_queued == 0
+
+
+def test_what_is_shared_is_sent_and_recorded_once() -> None:
+    bench = Bench()
+    batches = []
+    for agent_id in range(3):
+        bench.begin(asking(), agent_id)
+    batches.append(bench.model.drain())
+    bench.begin(asking(), 3)
+    bench.begin(asking(Choice(("a", "b"))), 4)
+    batches.append(bench.model.drain())
+    first, second = batches
+    assert first is not None
+    assert second is not None
+    assert list(first.prefixes.values()) == [RULES]
+    assert [form.answer for form in first.forms.values()] == [GUESS]
+    assert second.prefixes == {}
+    assert [form.answer for form in second.forms.values()] == [Choice(("a", "b"))]
+    assert len(bench.record.prefixes) == 1
+    assert len(bench.record.forms) == 2
+    assert bench.model.drain() is None
+
+
+def test_ids_depend_on_the_content_alone() -> None:
+    requests = []
+    for _ in range(2):
+        bench = Bench()
+        bench.begin(asking())
+        requests += bench.sent()
+    assert requests[0] == requests[1]
+    assert requests[0].prefix == content_id(RULES)
+
+
+def test_equal_prompts_have_equal_ids_and_others_do_not() -> None:
+    seen: list[int] = []
+
+    class Noting(Record):
+        def reply(self, request: Any, result: Any, **facts: Any) -> None:
+            seen.append(facts["prompt"])
+
+    bench = Bench()
+    bench.model._record = Noting()
+    for agent_id, text in enumerate(("same", "same", "other")):
+        bench.begin(asking(text=text), agent_id)
+
+    async def without_rules(agent: Agent) -> Any:
+        return await agent.model.chat(Prompt((), (said("user", "same"),)), GUESS)
+
+    bench.begin(without_rules, 3)
+    bench.reply("1", "1", "1", "1")
+    assert seen[0] == seen[1]
+    assert len(set(seen)) == 3
+    assert all(0 <= prompt < 2**63 for prompt in seen)
+
+
+def test_facts_go_to_models_that_want_them_only() -> None:
+    async def ask(agent: Agent) -> Any:
+        return await agent.model.chat(agent.memory.with_user("?"), GUESS, facts={"average": 20.5})
+
+    bench = Bench()
+    bench.begin(ask)
+    bench.model._wants_facts = False
+    bench.begin(ask, 1)
+    assert [request.facts for request in bench.sent()] == [{"average": 20.5}, None]
+
+
+def test_several_calls_at_once_have_keys_of_their_own() -> None:
+    async def ask(agent: Agent) -> Any:
+        prompt = agent.memory.with_user("?")
+        return await gather(*(agent.model.chat(prompt, GUESS) for _ in range(3)))
+
+    bench = Bench()
+    bench.begin(ask)
+    requests = bench.sent()
+    assert [unpack(request.key).call for request in requests] == [0, 1, 2]
+    bench.model.take([Result(request.key, str(n)) for n, request in reversed(list(enumerate(requests)))])
+    assert bench.endings.values == {0: [0, 1, 2]}
+
+
+def test_a_memory_grows_by_what_was_remembered() -> None:
+    memory = Memory(RULES)
+    prompt = memory.with_user("one?")
+    assert memory.with_user("two?").tail == (Message("user", "two?"),), "asking alone changes nothing"
+    memory.remember(prompt, "1")
+    assert memory.with_user("two?") == Prompt(
+        RULES, (Message("user", "one?"), Message("assistant", "1"), Message("user", "two?"))
+    )
+
+
+# bad replies
+
+
+def test_a_bad_reply_is_quoted_and_asked_again() -> None:
+    bench = Bench(retries=2)
+    bench.begin(asking())
+    bench.reply("about forty")
+    [again] = bench.reply("400")
+    assert unpack(again.key).call == 1
+    assert bench.conversation(again) == [
+        ("system", "Guess."),
+        ("user", "Which number?"),
+        ("assistant", "about forty"),
+        ("user", "That does not answer the question: reply with one number from 0 to 100."),
+    ]
+    [third] = bench.reply("40")
+    assert bench.conversation(third)[3:] == [
+        ("user", "That does not answer the question: reply with one number from 0 to 100."),
+        ("assistant", "400"),
+        ("user", "That does not answer the question: 400 is not from 0 to 100."),
+    ]
+    assert bench.endings.values == {0: 40}
+    assert bench.record.failures == [
+        (0, "unparsed", "reply with one number from 0 to 100", "asked again"),
+        (1, "out of range", "400 is not from 0 to 100", "asked again"),
+    ]
+    assert bench.record.replies == [
+        (pack(1, 0, 0), None, "unparsed"),
+        (pack(1, 0, 1), None, "out of range"),
+        (pack(1, 0, 2), 40, None),
+    ]
+
+
+def test_quoting_a_bad_reply_does_not_enter_the_memory() -> None:
+    async def ask(agent: Agent) -> Any:
+        prompt = agent.memory.with_user("Which number?")
+        value = await agent.model.chat(prompt, GUESS)
+        agent.memory.remember(prompt, f"{value:g}")
+        return [turn.content for turn in agent.memory.turns]
+
+    bench = Bench()
+    bench.begin(ask)
+    bench.reply("forty")
+    bench.reply("40")
+    assert bench.endings.values == {0: ["Which number?", "40"]}
+
+
+@pytest.mark.parametrize("retries", [0, 1, 5])
+def test_nobody_is_asked_more_often_than_the_preset_says(retries: int) -> None:
+    bench = Bench(retries=retries)
+    bench.begin(asking())
+    n = 0
+    while bench.model.n_queued:
+        bench.reply("rubbish")
+        n += 1
+    assert n == retries + 1
+    assert isinstance(bench.endings.errors[0], AnswerFailed)
+    assert [action for *_, action in bench.record.failures] == ["asked again"] * retries + ["exclude"]
+
+
+def exhausted(script: Callable[[Agent], Any] | None = None, **policy: Any) -> Bench:
+    """Return a bench whose agent 0 has got a bad reply and no other chance."""
+    bench = Bench(retries=0, **policy)
+    bench.begin(script or asking())
+    bench.reply("rubbish")
+    return bench
+
+
+def test_exclude_raises_in_the_agent() -> None:
+    bench = exhausted(on_failure="exclude")
+    assert isinstance(bench.endings.errors[0], AnswerFailed)
+    assert str(bench.endings.errors[0]) == "unparsed: reply with one number from 0 to 100"
+
+
+def test_an_agent_may_catch_the_exclusion_and_go_on() -> None:
+    async def ask(agent: Agent) -> Any:
+        try:
+            await asking()(agent)
+        except AnswerFailed:
+            return await asking()(agent)
+
+    bench = exhausted(ask)
+    bench.reply("12")
+    assert bench.endings.values == {0: 12}
+
+
+@pytest.mark.parametrize(("fallback", "value"), [(50, 50.0), (50.0, 50.0), ("7", 7.0)])
+def test_fallback_takes_the_presets_value(fallback: Any, value: float) -> None:
+    bench = exhausted(on_failure="fallback", fallback=fallback)
+    assert bench.endings.values == {0: value}
+    assert bench.record.failures[0][3] == "fallback"
+    assert bench.record.replies == [(pack(1, 0), None, "unparsed")], "the model never said the fallback"
+
+
+@pytest.mark.parametrize("fallback", [1000, "cooperate"])
+def test_a_fallback_that_is_no_answer_either_ends_the_run_and_says_so(fallback: Any) -> None:
+    bench = exhausted(on_failure="fallback", fallback=fallback)
+    assert isinstance(bench.scheduler.fatal, SimtuiError)
+    assert bench.scheduler.fatal.where == "answers.fallback"
+    assert str(fallback) in bench.scheduler.fatal.what
+
+
+def test_last_takes_the_agents_own_last_answer() -> None:
+    bench = Bench(retries=0, on_failure="last")
+    for agent_id, number in enumerate(("11", "22")):
+        bench.begin(asking(), agent_id)
+        bench.reply(number)
+    for agent_id in (0, 1):
+        bench.begin(asking(), agent_id, round_=2)
+    bench.reply("rubbish", "rubbish")
+    assert bench.endings.values == {0: 11, 1: 22}
+    assert bench.endings.errors == {}
+
+
+def test_last_without_a_last_one_excludes() -> None:
+    assert isinstance(exhausted(on_failure="last").endings.errors[0], AnswerFailed)
+
+
+def test_last_never_takes_an_answer_of_another_form() -> None:
+    async def think_then_answer(agent: Agent) -> Any:
+        await agent.model.chat(agent.memory.with_user("Think."), Text())
+        return await asking()(agent)
+
+    bench = Bench(retries=0, on_failure="last")
+    bench.begin(think_then_answer)
+    bench.reply("Half of the others will say 33.")
+    bench.reply("11")
+    bench.begin(think_then_answer, round_=2)
+    bench.reply("I thought long.")
+    bench.reply("rubbish")
+    assert bench.endings.values == {0: 11}
+
+
+def test_fail_ends_the_run_and_says_where() -> None:
+    bench = exhausted(on_failure="fail")
+    error = bench.scheduler.fatal
+    assert isinstance(error, SimtuiError)
+    assert error.where == "agent 0, round 1"
+    assert "unparsed" in error.what
+    assert 'on_failure = "fail"' in error.hint
+
+
+# replies that are none
+
+
+@pytest.mark.parametrize(
+    ("finish", "kind"),
+    [(Finish.TIMEOUT, Problem.TIMED_OUT), (Finish.ERROR, Problem.SERVER), (Finish.CONTEXT, Problem.CONTEXT)],
+)
+def test_what_is_not_the_models_fault_is_not_quoted_to_it(finish: Finish, kind: Problem) -> None:
+    bench = Bench(retries=1)
+    bench.begin(asking())
+    [first] = bench.reply(Result(0, "no reply within 5 s", finish))
+    [again] = bench.reply("5")
+    assert bench.conversation(again) == bench.conversation(first)
+    assert again.key != first.key
+    assert bench.record.failures[0][1] == kind
+    assert bench.record.failures[0][2], "the ledger says what happened"
+    assert bench.endings.values == {0: 5}
+
+
+def test_a_reply_that_was_cut_off_is_no_number() -> None:
+    bench = Bench(retries=1)
+    bench.begin(asking())
+    bench.reply(Result(0, "4", Finish.LENGTH))
+    assert bench.endings.n == 0
+    assert bench.record.failures[0][1] == "truncated"
+    [again] = bench.sent()
+    assert "too long" in bench.conversation(again)[-1][1]
+
+
+def test_a_text_may_be_cut_off() -> None:
+    bench = Bench()
+    bench.begin(asking(Text()))
+    bench.reply(Result(0, "Once upon a", Finish.LENGTH))
+    assert bench.endings.values == {0: "Once upon a"}
+
+
+@pytest.mark.parametrize("answer", [GUESS, Text(), Choice(("x", "y"))], ids=["number", "text", "choice"])
+def test_a_megabyte_is_no_answer_and_is_not_sent_back(answer: Answer) -> None:
+    bench = Bench(retries=1)
+    bench.begin(asking(answer))
+    bench.reply("x" * 1_000_000)
+    [again] = bench.sent()
+    assert len(again.tail) < 2_000
+    assert bench.record.failures[0][1] == "out of range"
+    assert "1000000 characters" in bench.record.failures[0][2]
+    assert len(bench.record.failures[0][2]) < 200
+
+
+def test_a_reply_that_nobody_waits_for_is_dropped() -> None:
+    bench = Bench()
+    bench.begin(asking())
+    [request] = bench.sent()
+    stranger = Result(pack(9, 9), "1")
+    bench.model.take([stranger, Result(request.key, "1"), Result(request.key, "2")])
+    assert bench.endings.values == {0: 1}
+    assert len(bench.record.replies) == 1
+
+
+def test_one_agents_bad_reply_keeps_no_other_waiting() -> None:
+    bench = Bench(retries=0)
+    for agent_id in range(3):
+        bench.begin(asking(), agent_id)
+    bench.reply("1", "rubbish", "3")
+    assert bench.endings.values == {0: 1, 2: 3}
+    assert set(bench.endings.errors) == {1}
+
+
+def test_calls_run_out_with_an_error_in_the_agent() -> None:
+    async def insatiable(agent: Agent) -> Any:
+        while True:
+            await asking()(agent)
+
+    bench = Bench()
+    bench.begin(insatiable)
+    for _ in range(STEP_CALLS - 1):
+        bench.reply("1")
+    assert isinstance(bench.endings.errors[0], TooManyCalls)
+
+
+def test_asking_again_can_exhaust_the_calls_too() -> None:
+    async def insatiable(agent: Agent) -> Any:
+        for _ in range(STEP_CALLS - 2):
+            await asking()(agent)
+        await asking()(agent)
+
+    bench = Bench(retries=2)
+    bench.begin(insatiable)
+    for _ in range(STEP_CALLS - 2):
+        bench.reply("1")
+    bench.reply("rubbish")
+    assert isinstance(bench.endings.errors[0], TooManyCalls)
+
+
+# forms of answer
+
+
+class Offer(msgspec.Struct):
+    price: float
+    item: str
+
+
+def test_a_struct_comes_back() -> None:
+    bench = Bench()
+    bench.begin(asking(Json(Offer)))
+    bench.reply('{"price": 2.5, "item": "apple"}')
+    assert bench.endings.values == {0: Offer(2.5, "apple")}
+
+
+def test_asking_for_the_same_struct_again_is_the_same_form() -> None:
+    bench = Bench()
+    for agent_id in range(100):
+        bench.begin(asking(Json(Offer)), agent_id)
+    assert len({request.form for request in bench.sent()}) == 1
+    assert len(bench.record.forms) == 1
+    assert len(bench.model._form_ids) == 1
+
+
+def test_requests_can_be_sent_once_more_with_all_they_refer_to() -> None:
+    bench = Bench()
+    bench.begin(asking(), 0)
+    bench.begin(asking(Choice(("a", "b"))), 1)
+    before = bench.sent()
+    bench.catalogue = Catalogue()
+    bench.model.again()
+    after = bench.sent()
+    assert after == before
+    assert [bench.conversation(request) for request in after]
+    assert set(bench.catalogue.forms) == {request.form for request in after}
+
+
+@pytest.mark.parametrize("answer", [Number(0, 100, reasoning=50), Json(Offer)], ids=["reasoning", "json"])
+def test_a_fallback_needs_no_reasoning(answer: Any) -> None:
+    fallback = "50" if isinstance(answer, Number) else '{"price": 1, "item": "pear"}'
+    bench = exhausted(asking(answer), on_failure="fallback", fallback=fallback)
+    assert bench.endings.values == {0: 50 if isinstance(answer, Number) else Offer(1, "pear")}
