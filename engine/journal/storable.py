@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 
 class Turn(Protocol):
-    """One message of a conversation."""
+    """One message of a conversation, a struct whose JSON is [role, content]."""
 
     @property
     def role(self) -> str:
@@ -21,6 +21,8 @@ class Turn(Protocol):
     def content(self) -> str:
         """What is said."""
 
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
 
 Value = float | int | str | None
 """What the column `value` can hold."""
@@ -38,8 +40,14 @@ def storable_text(text: str, max_chars: int | None = None) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def storable_messages(messages: Iterable[Turn], max_chars: int | None = None) -> str:
+def storable_messages(messages: Sequence[Turn], max_chars: int | None = None) -> str:
     """Return messages as JSON [[role, content], ...], each content treated as in `storable_text`."""
+    try:
+        text = _encode(messages).decode()
+    except UnicodeEncodeError:
+        text = None
+    if text is not None and (max_chars is None or len(text) <= max_chars):
+        return text  # no content can be longer; looking at each of them takes twice to three times as long
     return json_text([(turn.role, storable_text(turn.content, max_chars)) for turn in messages])
 
 
@@ -60,7 +68,7 @@ def storable_value(value: Any) -> Value:
 def json_text(value: Any) -> str:
     """Return JSON of anything; what JSON has no form for is put as `str` puts it."""
     try:
-        return msgspec.json.encode(value, enc_hook=str).decode()
+        return _encode(value).decode()
     except UnicodeEncodeError:  # half a surrogate pair, which ASCII JSON can escape
         return json.dumps(msgspec.to_builtins(value, enc_hook=str))
 
