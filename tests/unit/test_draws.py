@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.keys import pack
 from engine.draws import mix, uniform, uniforms
+from engine.keys import pack
 
 SEEDS = st.integers(0, 2**63 - 1)
 NUMBERS = st.integers(0, 2**63 - 1)

@@ -21,8 +21,8 @@ def test_whole_numbers(text: str, value: float) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", "forty", "40 percent", "40%", "I say 40", "40 or 50", "4 0", "1e1", "0x10", "1_0", "40.", ".5",
-        "--4", "nan", "inf", "٤٠", "４０", "40\x00", "33,3", "1" * 31,
+        "", " ", "forty", "40 percent", "40%", "I say 40", "40 or 50", "4 0", "1e1", "0x10", "1_0", "40.",
+        ".5", "--4", "nan", "inf", "\u0664\u0660", "\uff14\uff10", "40\x00", "33,3", "1" * 31,
     ],
 )  # fmt: skip
 def test_what_is_not_a_number_alone_is_unreadable(text: str) -> None:
@@ -60,7 +60,7 @@ def test_numbers_out_of_range(text: str) -> None:
 
 
 def test_large_bounds_are_told_in_full() -> None:
-    with pytest.raises(Unreadable, match="from 0.1 to 1234567$"):
+    with pytest.raises(Unreadable, match=r"from 0\.1 to 1234567$"):
         Number(0.1, 1_234_567).parse("many")
 
 
