@@ -73,10 +73,12 @@ class ServiceNode:
     def _fail(self, error: BaseException | None) -> None:
         self._tell(Failed(trouble_of(error or RuntimeError("the event loop reported an error"))))
 
-    def _tell(self, message: ToCoordinator) -> None:
-        self._coordinator.send([self._encode([message])])
+    def _tell(self, *messages: ToCoordinator) -> None:
+        """Send messages behind the sums so far: loading the model is no round's cost."""
+        work = Work(cpu_s=time.process_time(), n_open=self._n_open)
+        self._coordinator.send([self._encode([Progress(work), *messages])])
 
     async def _report(self) -> None:
         while True:
-            self._tell(Progress(Work(cpu_s=time.process_time(), n_open=self._n_open)))
+            self._tell()
             await asyncio.sleep(REPORT_S)
