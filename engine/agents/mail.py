@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import msgspec
 
 from engine.agents.effects import Effect
-from engine.agents.model import STEP_CALLS, take_key
+from engine.agents.model import STEP_CALLS, Record, take_key
 from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
-from engine.keys import pack, unpack
+from engine.journal.history import History
+from engine.keys import CallKey, pack, unpack
 
 if TYPE_CHECKING:
     from engine.agents.agent import Agent
@@ -88,6 +89,7 @@ class Mail:
     def __init__(
         self,
         scheduler: Scheduler,
+        record: Record,
         *,
         worker: int,
         worker_of: Callable[[int], int],
@@ -98,6 +100,9 @@ class Mail:
         """`worker_of(agent)` says where an agent lives; `resident(agent, round)` returns it once its step of
         that round is over, None before, and raises AskFailed when it has stopped."""
         self._scheduler = scheduler
+        self._record = record
+        self.history: History | None = None
+        """In what order questions were answered, as far as the run already has been."""
         self._worker = worker
         self._worker_of = worker_of
         self._resident = resident
@@ -107,7 +112,7 @@ class Mail:
         self._open: dict[int, Ask] = {}
         self._queues: dict[int, deque[tuple[int, Question]]] = {}
         self._draining: set[int] = set()
-        self._answered: dict[int, tuple[int, int]] = {}
+        self._answered: dict[int, _Answered] = {}
         self._decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {}
         self.outgoing: dict[int, Post] = defaultdict(_empty_post)
         self.arrived: Counter[tuple[int, int]] = Counter()
@@ -134,7 +139,10 @@ class Mail:
             return []
         found.sort(key=lambda entry: entry[0])
         decoder = self._decoder(type(agent))
-        return [(sender, decoder.decode(message)) for sender, message in found]
+        messages = [(sender, decoder.decode(message)) for sender, message in found]
+        for turn, (sender, message) in enumerate(messages):
+            self._record.told(sender, CallKey(round_, agent.id, turn), message)
+        return messages
 
     @property
     def has_told(self) -> bool:
@@ -171,9 +179,10 @@ class Mail:
             return
         self._draining.add(agent_id)
         while agent_id not in self._scheduler.active and (queue := self._queues.get(agent_id)):
-            if not self._answer(*queue[0]):
+            index = self._whose_turn(agent_id, queue)
+            if index is None or not self._answer(*queue[index]):
                 break
-            queue.popleft()
+            del queue[index]
             if not queue:
                 del self._queues[agent_id]
         self._draining.discard(agent_id)
@@ -215,9 +224,26 @@ class Mail:
         inbox.append((told.sender, told.message))
 
     def _queue(self, origin: int, question: Question) -> None:
-        waiting = question.receiver in self._queues or question.receiver in self._scheduler.active
-        if waiting or not self._answer(origin, question):
-            self._queues.setdefault(question.receiver, deque()).append((origin, question))
+        self._queues.setdefault(question.receiver, deque()).append((origin, question))
+        self.idle(question.receiver)
+
+    def _whose_turn(self, agent_id: int, queue: deque[tuple[int, Question]]) -> int | None:
+        """Return the question to answer next: the first to come, or in a repeated round the one of then.
+
+        None if that one has yet to come.
+        """
+        round_ = unpack(queue[0][1].key).round
+        turns = self.history.turns(round_).get(agent_id, []) if self.history is not None else []
+        n = self._answered_in(agent_id, round_).n_questions
+        if n >= len(turns):
+            return 0
+        return next((i for i, (_, question) in enumerate(queue) if question.key == turns[n]), None)
+
+    def _answered_in(self, agent_id: int, round_: int) -> _Answered:
+        answered = self._answered.get(agent_id)
+        if answered is None or answered.round != round_:
+            answered = self._answered[agent_id] = _Answered(round_)
+        return answered
 
     def _answer(self, origin: int, question: Question) -> bool:
         """Let the asked agent handle a question; False if its own step has yet to come."""
@@ -228,8 +254,9 @@ class Mail:
                 return False
             message = self._decoder(type(agent)).decode(question.message)
             coroutine = agent.receive(message, unpack(question.key).agent)
-            owner = _Answering(self, origin, question)
-            activation = Activation(agent, coroutine, self._next_key(agent.id, round_), owner)
+            owner = _Answering(self, origin, question, message)
+            n_calls = self._answered_in(agent.id, round_).n_calls
+            activation = Activation(agent, coroutine, pack(round_, agent.id, STEP_CALLS + n_calls), owner)
         except Exception as error:
             text = str(error) if isinstance(error, AskFailed) else _refusal(question.receiver, error)
             self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), text))
@@ -237,15 +264,16 @@ class Mail:
             self._scheduler.begin(activation)
         return True
 
-    def _next_key(self, agent_id: int, round_: int) -> int:
-        last_round, n_calls = self._answered.get(agent_id, (0, 0))
-        return pack(round_, agent_id, STEP_CALLS + (n_calls if last_round == round_ else 0))
-
-    def ended(self, activation: Activation) -> None:
-        """Note how far the numbering of an answering agent has come, and let it answer the next question."""
+    def ended(self, activation: Activation, owner: _Answering, answer: Any, error: str | None) -> None:
+        """Record an answer, send it, and let the agent go on to the next question."""
         key = unpack(activation.key)
-        self._answered[key.agent] = (key.round, key.call - STEP_CALLS)
-        self.idle(activation.agent.id)
+        answered = self._answered_in(key.agent, key.round)
+        asking = owner.question.key
+        self._record.asked(asking, (key.agent, answered.n_questions), owner.message, answer, error)
+        answered.n_questions += 1
+        answered.n_calls = key.call - STEP_CALLS
+        self.reply(owner.origin, Reply(asking, msgspec.Raw(_encode(answer)), error, owner.sent))
+        self.idle(key.agent)
 
     def _settle(self, reply: Reply) -> None:
         ask = self._open.pop(reply.key, None)
@@ -265,34 +293,44 @@ class Mail:
         return decoder
 
 
+class _Answered:
+    """What an agent has answered in a round."""
+
+    __slots__ = ("n_calls", "n_questions", "round")
+
+    def __init__(self, round_: int) -> None:
+        self.round = round_
+        self.n_questions = 0
+        self.n_calls = 0
+
+
 class _Answering:
     """Owner of an activation that answers a question."""
 
-    def __init__(self, mail: Mail, origin: int, question: Question) -> None:
+    def __init__(self, mail: Mail, origin: int, question: Question, message: Any) -> None:
         self.group = question.group
         self.sent: dict[int, int] = {}
+        self.origin = origin
+        self.question = question
+        self.message = message
         self._mail = mail
-        self._origin = origin
-        self._question = question
 
     def returned(self, activation: Activation, value: Any) -> None:
         try:
-            packed = _encode(value)
+            _encode(value)
         except (TypeError, ValueError, OverflowError) as error:
             self.raised(activation, error)
-            return
-        self._mail.reply(self._origin, Reply(self._question.key, msgspec.Raw(packed), None, self.sent))
-        self._mail.ended(activation)
+        else:
+            self._mail.ended(activation, self, value, None)
 
     def raised(self, activation: Activation, error: BaseException) -> None:
-        text = _refusal(activation.agent.id, error)
-        self._mail.reply(self._origin, Reply(self._question.key, msgspec.Raw(_encode(None)), text, self.sent))
-        self._mail.ended(activation)
-
-
-def _refusal(agent_id: int, error: BaseException) -> str:
-    return f"agent {agent_id} could not answer: {type(error).__name__}: {error}"
+        text = f"agent {activation.agent.id} could not answer: {type(error).__name__}: {error}"
+        self._mail.ended(activation, self, None, text)
 
 
 def _empty_post() -> Post:
     return Post([], [], [])
+
+
+def _refusal(agent_id: int, error: BaseException) -> str:
+    return f"agent {agent_id} could not answer: {type(error).__name__}: {error}"

@@ -63,13 +63,11 @@ class Record(Protocol):
     ) -> None:
         """Keep the reply to a ModelCall; `value` is None where there is a problem."""
 
-    def told(self, sender: int, receiver: int, round_: int, turn: int, message: Any) -> None:
-        """Keep a message that its receiver finds in its inbox."""
+    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
+        """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
 
-    def asked(
-        self, key: int, sender: int, receiver: int, turn: int, message: Any, answer: Any, error: str | None
-    ) -> None:
-        """Keep a question that has been answered, and its place among those its receiver answers."""
+    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
+        """Keep a question; `place` is (receiver, place among those it answers in this round)."""
 
     def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
         """Keep the leading messages of many prompts."""

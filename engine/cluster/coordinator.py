@@ -122,7 +122,7 @@ class Coordinator:
     def rows(self, process: str, batch: JournalBatch) -> None:
         """Take journal rows of a worker; `settle` writes them. Raises JournalError."""
         self._journal.add(batch)
-        self._unsettled[_index(process)] += len(batch.replies) + len(batch.failures)
+        self._unsettled[_index(process)] += len(batch)
 
     def settle(self) -> None:
         """Write the rows of all workers in one transaction, and tell them. Raises JournalError."""

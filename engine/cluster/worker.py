@@ -83,6 +83,7 @@ class Worker:
         }
         self._mail = Mail(
             self.scheduler,
+            ledger,
             worker=index,
             worker_of=placement.worker_of,
             resident=self._resident,
@@ -192,6 +193,7 @@ class Worker:
         history = History(path)
         for model in self.models.values():
             model.history = history
+        self._mail.history = history
         for share in self._shares:
             share.hung = history.hung
 

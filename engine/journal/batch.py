@@ -53,6 +53,19 @@ ReplyRow = tuple[
 FAILURE_COLUMNS = ("key", "kind", "detail", "traceback", "action")
 FailureRow = tuple[Count, str, str, str | None, str]
 
+MESSAGE_COLUMNS = ("key", "kind", "round", "receiver", "turn", "sender", "message", "answer", "error")
+MessageRow = tuple[
+    Count | None,  # key of the call that asks; None for a told message
+    str,  # kind
+    Count,  # round
+    Count,  # receiver
+    Count,  # turn
+    Count,  # sender
+    str | None,  # message
+    str | None,  # answer
+    str | None,  # error
+]
+
 SharedRow = tuple[Count, str]
 """(id, JSON) of a prefix or a form."""
 
@@ -64,3 +77,8 @@ class JournalBatch(msgspec.Struct, array_like=True, gc=False):
     failures: list[FailureRow] = []
     prefixes: list[SharedRow] = []
     forms: list[SharedRow] = []
+    messages: list[MessageRow] = []
+
+    def __len__(self) -> int:
+        """Return how many rows a worker waits for: all but the shared ones."""
+        return len(self.replies) + len(self.failures) + len(self.messages)

@@ -35,6 +35,9 @@ SELECT key, prompt, value, problem, finish, CASE WHEN problem IS NULL THEN NULL 
 FROM replies WHERE key >= ? AND key < ?"""
 
 
+_TURNS = "SELECT receiver, key FROM messages WHERE round = ? AND kind = 'ask' ORDER BY receiver, turn"
+
+
 class History:
     """Reads a run file that its coordinator has open. Every method may raise JournalError."""
 
@@ -48,6 +51,7 @@ class History:
             hung = self._connection.execute("SELECT round, agent FROM failures WHERE kind = 'deadline'")
             self.hung = frozenset(hung.fetchall())
             """(round, agent) of turns that a deadline ended: a clock decided that, not the code."""
+        self._turns: tuple[int, dict[int, list[int]]] = (0, {})
         found = unpack(key).round if key is not None else 0
         self.last_round = found if last_round is None else min(found, last_round)
         """The last round that has a reply."""
@@ -62,6 +66,17 @@ class History:
         if block is None:
             block = self._load(first)
         return block.get(key)
+
+    def turns(self, round_: int) -> dict[int, list[int]]:
+        """Return the calls that asked, by the agent asked, in the order in which it answered."""
+        if self._turns[0] != round_:
+            with journal_faults(self._path, lambda: "the run file cannot be read"):
+                rows = self._connection.execute(_TURNS, (round_,)).fetchall()
+            found: dict[int, list[int]] = {}
+            for receiver, key in rows:
+                found.setdefault(receiver, []).append(key)
+            self._turns = (round_, found)
+        return self._turns[1]
 
     def _load(self, first: int) -> dict[int, Past]:
         last = first + (BLOCK_AGENTS << CALL_BITS)

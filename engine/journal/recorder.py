@@ -10,7 +10,7 @@ import msgspec
 from engine.journal.batch import JournalBatch
 from engine.journal.storable import Turn, json_text, named, storable_messages, storable_text, storable_value
 from engine.journal.transcripts import Transcripts
-from engine.keys import CALL_BITS, MAX_AGENTS
+from engine.keys import CALL_BITS, MAX_AGENTS, CallKey, unpack
 
 
 class Asked(Protocol):
@@ -47,11 +47,11 @@ class Recorder:
         self._transcripts = transcripts
         self._max_chars = max_chars
         self._known: set[int] = set()
-        self._batch = JournalBatch([], [], [], [])
+        self._batch = JournalBatch([], [], [], [], [])
 
     def __len__(self) -> int:
-        """Return how many replies and failures wait to be sent."""
-        return len(self._batch.replies) + len(self._batch.failures)
+        """Return how many replies, failures and messages wait to be sent."""
+        return len(self._batch)
 
     def reply(
         self, request: Asked, result: Replied, *, model: int, prompt: int, value: Any, problem: str | None
@@ -85,6 +85,29 @@ class Recorder:
         shown = None if traceback is None else storable_text(traceback, self._max_chars)
         self._batch.failures.append((key, kind, storable_text(detail, self._max_chars), shown, action))
 
+    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
+        """Record a message at its place in an inbox, if the transcript of the agent that gets it is kept.
+
+        Nothing depends on it: whoever told it does so again when the run is repeated.
+        """
+        round_, receiver, turn = inbox
+        if self._transcripts.keeps(receiver):
+            text = storable_text(json_text(message), self._max_chars)
+            self._batch.messages.append((None, "tell", round_, receiver, turn, sender, text, None, None))
+
+    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
+        """Record a question; `place` is (receiver, place among those that it answers in the round).
+
+        Questions come in the order of their arrival, so the place is what a repetition of the run keeps to.
+        """
+        receiver, turn = place
+        round_, sender, _ = unpack(key)
+        kept = self._transcripts.keeps(receiver)
+        texts = [storable_text(json_text(x), self._max_chars) if kept else None for x in (message, answer)]
+        shown = None if error is None else storable_text(error, self._max_chars)
+        row = (key, "ask", round_, receiver, turn, sender, texts[0], texts[1], shown)
+        self._batch.messages.append(row)
+
     def prefix(self, prefix_id: int, messages: Sequence[Turn]) -> None:
         """Make a prefix known; again costs nothing."""
         if prefix_id not in self._known:
@@ -99,5 +122,5 @@ class Recorder:
 
     def take(self) -> JournalBatch:
         """Return what has been collected and start anew."""
-        batch, self._batch = self._batch, JournalBatch([], [], [], [])
+        batch, self._batch = self._batch, JournalBatch([], [], [], [], [])
         return batch

@@ -74,6 +74,20 @@ CREATE TABLE failures (      -- one row a reply or agent that failed
   UNIQUE (key, kind)
 )"""
 
+_MESSAGES = """
+CREATE TABLE messages (      -- one row a message between agents that was handled
+  key INTEGER,               -- of the call that asks; NULL for a told message
+  kind TEXT NOT NULL,        -- tell or ask
+  round INTEGER NOT NULL,    -- in which it was handled
+  receiver INTEGER NOT NULL, -- agent
+  turn INTEGER NOT NULL,     -- from 0: in the inbox, or among the questions answered in this round
+  sender INTEGER NOT NULL,   -- agent
+  message TEXT,              -- JSON; NULL where transcripts are not kept
+  answer TEXT,               -- JSON, of an ask
+  error TEXT,                -- why there is no answer
+  UNIQUE (round, receiver, kind, turn)
+)"""
+
 _ROUNDS = """
 CREATE TABLE rounds (        -- how a round ended in each group, and in all of them together
   round INTEGER NOT NULL,
@@ -114,7 +128,7 @@ CREATE TABLE meta (          -- facts about the whole run
 @MIGRATIONS()
 def v1_first(db: Database) -> None:
     """Make tables and views."""
-    for table in (_REPLIES, _PREFIXES, _FORMS, _MODELS, _FAILURES, _ROUNDS, _EVENTS, _META):
+    for table in (_REPLIES, _PREFIXES, _FORMS, _MODELS, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META):
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from engine.journal.batch import FAILURE_COLUMNS, REPLY_COLUMNS, JournalBatch
+from engine.journal.batch import FAILURE_COLUMNS, MESSAGE_COLUMNS, REPLY_COLUMNS, JournalBatch
 from engine.journal.faults import journal_faults
 from engine.journal.rounds import ROUND_COLUMNS, Round
 from engine.journal.schema import migrate
@@ -37,6 +37,7 @@ _REPLIES = _insert("IGNORE", "replies", REPLY_COLUMNS)
 _FAILURES = _insert("IGNORE", "failures", FAILURE_COLUMNS)
 _PREFIXES = _insert("IGNORE", "prefixes", ("id", "messages"))
 _FORMS = _insert("IGNORE", "forms", ("id", "form"))
+_MESSAGES = _insert("IGNORE", "messages", MESSAGE_COLUMNS)
 _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description"))
 _ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
@@ -84,6 +85,7 @@ class Writer:
         self._put(_PREFIXES, batch.prefixes)
         self._put(_FORMS, batch.forms)
         self._put(_FAILURES, batch.failures)
+        self._put(_MESSAGES, batch.messages)
         self._put(_REPLIES, batch.replies)
 
     def rounds(self, rounds: Iterable[Round]) -> None:

@@ -12,6 +12,8 @@ from engine.agents.agent import Agent
 from engine.agents.mail import AskFailed, Mail, Post
 from engine.agents.model import STEP_CALLS, TooManyCalls, take_key
 from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
+from engine.journal.recorder import Recorder
+from engine.journal.transcripts import Transcripts
 from engine.keys import pack, unpack
 from tests.fakes.turns import Clock, Endings
 
@@ -25,6 +27,7 @@ class Office:
         self.scheduler = Scheduler(clock=town.clock, deadline_s=DEADLINE_S, wake=lambda: None)
         self.mail = Mail(
             self.scheduler,
+            Recorder(Transcripts.parse("all"), 1000),
             worker=worker,
             worker_of=town.worker_of,
             resident=town.resident,
