@@ -7,6 +7,7 @@ comes back is parsed here all the same, because not every backend can.
 from __future__ import annotations
 
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -52,6 +53,14 @@ class Number(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     high: float
     decimals: int = 0
     reasoning: int = 0
+
+    @property
+    def grid(self) -> range:
+        """The admissible numbers, in units of the last decimal; empty if there is none."""
+        scale = Decimal(10) ** self.decimals
+        least = (Decimal(repr(self.low)) * scale).to_integral_value(ROUND_CEILING)
+        most = (Decimal(repr(self.high)) * scale).to_integral_value(ROUND_FLOOR)
+        return range(int(least), int(most) + 1)
 
     def parse(self, text: str) -> float:
         """Return the number in a reply. Raises Unreadable."""

@@ -17,7 +17,7 @@ from engine.draws import uniforms
 from engine.errors import ModelError
 from engine.models.answers import Answer, Choice, Number, Text, with_mark
 from engine.models.dummy_json import fill
-from engine.models.protocol import Catalogue, Deliver, Request, Result
+from engine.models.protocol import Catalogue, Deliver, Finish, Request, Result
 from engine.models.settings import Dummy
 
 TICK_S = 0.01
@@ -47,16 +47,20 @@ class DummyBackend:
 
     def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
         """Take a batch and answer each request once its time is over."""
+        loop, limit_s = asyncio.get_running_loop(), self._settings.timeout_s
         for form, keys in _by_form(requests):
             answer = self._catalogue.forms[form].answer
             for wait_s, due in self._by_wait(keys):
-                asyncio.get_running_loop().call_later(wait_s, self._answer, answer, due, wait_s, deliver)
+                if limit_s is None or wait_s <= limit_s:
+                    loop.call_later(wait_s, self._answer, answer, due, wait_s, deliver)
+                else:
+                    loop.call_later(limit_s, _time_out, due, limit_s, deliver)
 
     def _by_wait(self, keys: Keys) -> Iterable[tuple[float, Keys]]:
-        waits = self._latency(uniforms(self._seed + 1, keys))
-        if waits.min() == waits.max():
-            yield float(waits[0]), keys
+        if not isinstance(self._settings.latency_s, dict):
+            yield float(self._settings.latency_s), keys
             return
+        waits = self._latency(uniforms(self._seed + 1, keys))
         ticks = np.ceil(waits / TICK_S).astype(np.int64)
         order = np.argsort(ticks, kind="stable")
         starts = np.flatnonzero(np.diff(ticks[order], prepend=-1))
@@ -66,6 +70,11 @@ class DummyBackend:
     def _answer(self, answer: Answer, keys: Keys, waited_s: float, deliver: Deliver) -> None:
         texts = random_texts(answer, uniforms(self._seed, keys))
         deliver([Result(key, text, busy_s=waited_s) for key, text in zip(keys.tolist(), texts, strict=True)])
+
+
+def _time_out(keys: Keys, limit_s: float, deliver: Deliver) -> None:
+    text = f"no reply within {limit_s:g} s"
+    deliver([Result(key, text, Finish.TIMEOUT, busy_s=limit_s) for key in keys.tolist()])
 
 
 def random_texts(answer: Answer, u: NDArray[np.float64]) -> list[str]:
@@ -84,11 +93,11 @@ def random_texts(answer: Answer, u: NDArray[np.float64]) -> list[str]:
 
 def _numbers(answer: Number, u: NDArray[np.float64]) -> list[str]:
     """Uniform over the grid of admissible numbers, both ends included."""
-    steps = int(np.floor((answer.high - answer.low) * 10**answer.decimals)) + 1
-    scaled = np.floor(u * steps)
-    if answer.decimals == 0 and float(answer.low).is_integer():
-        return [str(n) for n in (scaled.astype(np.int64) + int(answer.low)).tolist()]
-    return [f"{answer.low + n / 10**answer.decimals:.{answer.decimals}f}" for n in scaled.tolist()]
+    grid, decimals = answer.grid, answer.decimals
+    drawn = (np.floor(u * len(grid)).astype(np.int64) + grid.start).tolist()
+    if decimals == 0:
+        return [str(n) for n in drawn]
+    return [f"{n / 10**decimals:.{decimals}f}" for n in drawn]
 
 
 def latency(setting: float | dict[str, Any]) -> Latency:
@@ -110,9 +119,10 @@ def latency(setting: float | dict[str, Any]) -> Latency:
             hint='for example { distribution = "lognorm", s = 0.5, scale = 1.0 }',
         )
     try:
-        frozen = kind(**parameters)
-        probe = frozen.ppf([0.01, 0.5, 0.99])
-    except (TypeError, ValueError) as error:
+        frozen = kind(**{key: float(value) for key, value in parameters.items()})
+        with np.errstate(invalid="ignore"):  # what comes of NaN is told below
+            probe = frozen.ppf([0.01, 0.5, 0.99])
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{name}: {error}", where="model.latency_s", hint=_shape_hint(name, kind)) from error
     if not np.isfinite(probe).all():
         raise ModelError(

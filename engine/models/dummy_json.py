@@ -28,7 +28,8 @@ class _Filler:
         if "$ref" in schema:
             return self.value(self._definitions[schema["$ref"].rpartition("/")[2]])
         if "anyOf" in schema:
-            return self.value(schema["anyOf"][0])
+            options = schema["anyOf"]
+            return None if {"type": "null"} in options else self.value(options[0])
         if "enum" in schema:
             return schema["enum"][int(self._draw() * len(schema["enum"]))]
         return self._typed(schema)
@@ -37,17 +38,28 @@ class _Filler:
         match schema.get("type"):
             case "object":
                 return {name: self.value(part) for name, part in schema.get("properties", {}).items()}
+            case "array" if "prefixItems" in schema:
+                return [self.value(part) for part in schema["prefixItems"]]
             case "array":
                 return [self.value(schema.get("items", {})) for _ in range(schema.get("minItems", 0))]
             case "integer":
-                low = schema.get("minimum", 0)
-                return low + int(self._draw() * (schema.get("maximum", low + 100) - low + 1))
+                low, high = _bounds(schema, 1)
+                return low + int(self._draw() * (high - low + 1))
             case "number":
-                low = schema.get("minimum", 0.0)
-                return low + self._draw() * (schema.get("maximum", low + 100.0) - low)
+                low, high = _bounds(schema, 1e-9)
+                return low + self._draw() * (high - low)
             case "boolean":
                 return self._draw() < 0.5
             case "null":
                 return None
             case _:
                 return "dummy"
+
+
+def _bounds(schema: dict[str, Any], step: float) -> tuple[Any, Any]:
+    """Return the smallest and the largest number that a schema allows, 100 apart where one is missing."""
+    low = schema["exclusiveMinimum"] + step if "exclusiveMinimum" in schema else schema.get("minimum")
+    high = schema["exclusiveMaximum"] - step if "exclusiveMaximum" in schema else schema.get("maximum")
+    if low is None:
+        low = 0 if high is None else min(0, high - 100)
+    return low, low + 100 if high is None else high
