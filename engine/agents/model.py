@@ -212,7 +212,7 @@ class Model:
             if call is None:
                 continue
             try:
-                value = _read(call.answer, result)
+                value = read_reply(call.answer, result)
             except Unreadable as unreadable:
                 self._unusable(call, result, unreadable)
             else:
@@ -242,7 +242,7 @@ class Model:
 
     def _after_problem(self, call: ModelCall, result: Result) -> None:
         try:
-            _read(call.answer, result)
+            read_reply(call.answer, result)
         except Unreadable as reason:
             self._retry_or_give_up(call, result, reason)
         else:
@@ -321,7 +321,8 @@ def take_key(activation: Any) -> int:
     return key
 
 
-def _read(answer: Answer | Json, result: Result) -> Any:
+def read_reply(answer: Answer | Json, result: Result) -> Any:
+    """Return the answer that a reply holds. Raises Unreadable."""
     if result.finish is not Finish.STOP and not (result.finish is Finish.LENGTH and isinstance(answer, Text)):
         problem, detail = _PROBLEM_OF[result.finish]
         raise Unreadable(problem, detail or result.text[:500])

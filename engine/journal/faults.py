@@ -9,13 +9,15 @@ from pathlib import Path
 
 from engine.errors import JournalError
 
+DAMAGED = "The file is damaged; `sqlite3 run.db .recover` saves what can be read."
+
 _HINTS = {
     "SQLITE_FULL": 'Free space there, or keep less: [journal] transcripts = "1 in 100" or "none".',
     "SQLITE_READONLY": "Make the file and its folder writable.",
     "SQLITE_CANTOPEN": "Make sure that the file and its folder exist and that you may read and write both.",
     "SQLITE_BUSY": "Another program has locked the file; close it there.",
     "SQLITE_NOTADB": "The file was written by something else, or is damaged.",
-    "SQLITE_CORRUPT": "The file is damaged; `sqlite3 run.db .recover` saves what can be read.",
+    "SQLITE_CORRUPT": DAMAGED,
 }
 _OTHER_HINT = "The disk or the file system failed; the system's log may say why."
 
