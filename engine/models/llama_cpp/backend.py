@@ -68,23 +68,15 @@ class LlamaCppBackend:
     def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
         """Take a batch; every request is answered once, through `deliver`, in the event loop."""
         outbox = Outbox(asyncio.get_running_loop(), deliver)
-        refusal = self._refusal()
-        known = self._catalogue
-        members = []
+        refusal, prefixes, forms = self._refusal(), self._catalogue.prefixes, self._catalogue.forms
+        known = []
         for request in requests:
-            if refusal or request.prefix not in known.prefixes or request.form not in known.forms:
+            if refusal or request.prefix not in prefixes or request.form not in forms:
                 outbox.put(Result(request.key, refusal or "its shared part was never sent", Finish.ERROR))
             else:
-                members.append((request, outbox.put))
-        if members:
-            self._hand_over(members)
-
-    def _hand_over(self, members: Sequence[tuple[Request, Callable[[Result], None]]]) -> None:
-        from engine.models.llama_cpp.branch import Member
-
-        assert self._engine is not None
-        now = self._clock()
-        self._engine.put(Member(request, reply_to, now) for request, reply_to in members)
+                known.append(request)
+        if self._engine is not None:
+            self._engine.put(known, outbox.put, self._clock())
 
     def _refusal(self) -> str:
         if self._engine is None:

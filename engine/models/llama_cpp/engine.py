@@ -11,12 +11,12 @@ import psutil
 from engine.errors import ModelError
 from engine.models.llama_cpp.branch import Branch, Member
 from engine.models.llama_cpp.constraint import Forms
-from engine.models.llama_cpp.context import Context, padded
+from engine.models.llama_cpp.context import Context
 from engine.models.llama_cpp.decoder import Decoder, Plan
 from engine.models.llama_cpp.model import Model
 from engine.models.llama_cpp.prompts import PromptWriter
 from engine.models.llama_cpp.queue import Queue
-from engine.models.protocol import Catalogue
+from engine.models.protocol import Catalogue, Request, Result
 from engine.models.settings import LlamaCpp
 
 FIRST_CELLS = 512
@@ -40,12 +40,13 @@ class Engine:
         try:
             writer = PromptWriter(model)
             limit = min(settings.context_tokens, model.trained_context)
-            self._sequences = affordable(settings, cores(settings), model.kv_bytes_per_token)
+            self._sequences = affordable(
+                settings.sequences, cores(settings), limit * model.kv_bytes_per_token
+            )
             for _ in range(cores(settings)):
                 cells = min(FIRST_CELLS, limit)
-                self._contexts.append(
-                    Context(model, self._sequences, cells, reproducible=settings.reproducible)
-                )
+                context = Context(model, self._sequences, cells, reproducible=settings.reproducible)
+                self._contexts.append(context)
         except ModelError:
             self.close()
             raise
@@ -67,8 +68,9 @@ class Engine:
             "context_tokens": self._plan.context_tokens,
         }
 
-    def put(self, members: Iterable[Member]) -> None:
-        """Take requests; each is answered through its member."""
+    def put(self, requests: Iterable[Request], reply_to: Callable[[Result], None], now: float) -> None:
+        """Take requests whose shared parts are known; each is answered once, in any thread."""
+        members = (Member(request, reply_to, now) for request in requests)
         self._queue.put(members, self._plan.catalogue.forms)
 
     def close(self) -> list[Branch]:
@@ -90,8 +92,7 @@ def cores(settings: LlamaCpp) -> int:
     return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else psutil.cpu_count() or 1
 
 
-def affordable(settings: LlamaCpp, contexts: int, kv_bytes_per_token: int) -> int:
-    """Return how many sequences each context may have so that their cells fit into memory at full length."""
-    sequence = padded(settings.context_tokens) * kv_bytes_per_token
+def affordable(wanted: int, contexts: int, bytes_each: int) -> int:
+    """Return how many sequences each context may have so that all fit into memory at full length."""
     budget = MEMORY_SHARE * psutil.virtual_memory().available
-    return max(1, min(settings.sequences, int(budget // (contexts * sequence))))
+    return max(1, min(wanted, int(budget // (contexts * bytes_each))))

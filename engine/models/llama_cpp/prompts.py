@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -49,22 +50,20 @@ class PromptWriter:
         Raises ContextTooSmall if that is still too long, ModelError if the template refuses.
         """
         starts = _turns(tail)
-        fits, low, high = None, 0, len(starts) - 1
-        while low <= high:  # the more turns are dropped, the shorter: bisect
-            middle = 0 if fits is None and low == 0 and high == len(starts) - 1 else (low + high) // 2
-            kept = _without(tail, starts[middle])
-            tokens = self._fitting([*prefix, *kept], room)
-            if tokens is None:
-                low = middle + 1
-            else:
-                fits, high = Prompt(tokens, len(tail) - len(kept)), middle - 1
-        if fits is None:
+        if (tokens := self._fitting([*prefix, *tail], room)) is not None:
+            return Prompt(tokens, 0)
+
+        def shortened(start: int) -> Tokens | None:
+            return self._fitting([*prefix, *_without(tail, start)], room)
+
+        at = bisect_left(starts, True, key=lambda start: shortened(start) is not None)
+        if at == len(starts) or (tokens := shortened(starts[at])) is None:
             raise ContextTooSmall(
                 f"the prompt does not fit into {room} tokens even without the agent's earlier turns",
                 where="model.context_tokens",
                 hint="raise model.context_tokens, or shorten the rules, the persona or model.max_tokens",
             )
-        return fits
+        return Prompt(tokens, len(tail) - len(_without(tail, starts[at])))
 
     def _fitting(self, messages: Sequence[Message], room: int) -> Tokens | None:
         if sum(len(message.content) for message in messages) > room * self._longest:
@@ -81,9 +80,8 @@ class PromptWriter:
 
 
 def _turns(tail: Sequence[Message]) -> list[int]:
-    """Where the tail may begin: at the start, or at a later message that is not a reply, up to the last."""
-    later = [n for n, message in enumerate(tail) if n > 0 and message.role == "user"]
-    return [0, *later, *([len(tail) - 1] if tail and len(tail) - 1 not in (0, *later) else [])]
+    """Where the tail may begin once it is cut: at a later message of the user, or at the last one."""
+    return [n for n, message in enumerate(tail) if n > 0 and (message.role == "user" or n == len(tail) - 1)]
 
 
 def _without(tail: Sequence[Message], start: int) -> list[Message]:
