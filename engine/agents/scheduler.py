@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, MutableSequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,9 @@ from engine.agents.effects import Effect
 
 if TYPE_CHECKING:
     from engine.agents.agent import Agent
+
+
+NOBODY = -1
 
 
 class DeadlineExceeded(Exception):
@@ -58,6 +61,8 @@ class Scheduler:
         self.active: dict[int, Activation] = {}
         """By agent id, in order of start."""
         self.running: Activation | None = None
+        self.mark: MutableSequence[int] | memoryview[int] = [NOBODY]
+        """Its one element is the id of the agent that is running, for whoever finds this worker dead."""
         self.fatal: Exception | None = None
         """Set by what an agent's call has found to end the whole run; the worker raises it."""
         self._clock = clock
@@ -120,6 +125,7 @@ class Scheduler:
         while True:
             try:
                 self.running = activation
+                self.mark[0] = activation.agent.id
                 self._advances += 1
                 effect = resume(value)
             except StopIteration as stop:
@@ -133,6 +139,7 @@ class Scheduler:
                 activation.owner.raised(activation, error)
                 return
             self.running = None
+            self.mark[0] = NOBODY
             try:
                 self._wait(activation, effect)
             except Exception as error:
@@ -142,6 +149,7 @@ class Scheduler:
 
     def _end(self, activation: Activation) -> None:
         self.running = None
+        self.mark[0] = NOBODY
         del self.active[activation.agent.id]
         if self._next and (following := self._next.pop(activation.agent.id, None)):
             self.soon(partial(self.begin, following))

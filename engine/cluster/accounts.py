@@ -9,7 +9,7 @@ from collections.abc import Callable
 from engine.cluster.control import TimeSplit
 from engine.cluster.wire import Work
 
-AGENT_FAILURES = frozenset(("exception", "deadline", "wrong value"))
+AGENT_FAILURES = frozenset(("exception", "deadline", "wrong value", "isolated"))
 """Kinds in the ledger that stop an agent; the others are failed replies."""
 
 
@@ -53,6 +53,14 @@ class Accounts:
     def n_stopped(self) -> int:
         """Agents that have been stopped by a failure of their own."""
         return sum(n for kind, n in self.failures.items() if kind in AGENT_FAILURES)
+
+    def forget(self, process: str) -> None:
+        """Keep what a process has cost, but not what it has counted: its work is done again."""
+        work = self._work.pop(process, None)
+        if work is not None:
+            past = self._work.setdefault("past", Work())
+            for name in ("cpu_s", "model_s", "agents_s", "messages_s"):
+                setattr(past, name, getattr(past, name) + getattr(work, name))
 
     def restart_round(self) -> None:
         """Begin to count here: what went before (loading a model) is no round's."""

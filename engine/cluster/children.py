@@ -70,10 +70,29 @@ class Children:
         for model in self._setup.models:
             self._start_service(model)
 
-    def restart(self, name: str) -> Child:
+    def restart_service(self, name: str) -> Child:
         """Replace a model service that has ended."""
         self.all = [child for child in self.all if child.name != name]
         return self._start_service(name.removeprefix("model-"))
+
+    def end_workers(self) -> None:
+        """Kill all workers, and do not come back before they are gone."""
+        for child in self.workers:
+            child.process.kill()
+            child.process.join()
+        self.all = [child for child in self.all if child not in self.workers]
+
+    def start_workers_again(self, setup: Setup) -> list[Child]:
+        """Start workers that rebuild their agents from the journal; by now there are threads, so no forks."""
+        self._setup = setup
+        for index in range(setup.placement.n_workers):
+            self._start(f"worker-{index}", "spawn", _worker_main, index)
+        return self.workers
+
+    @property
+    def workers(self) -> list[Child]:
+        """Those of the children that are workers."""
+        return [child for child in self.all if child.name.startswith("worker-")]
 
     def _start_service(self, model: str) -> Child:
         """Native libraries do not survive a fork, so a service is spawned in any case."""
@@ -115,7 +134,7 @@ def _worker_main(setup: Setup, index: int, queue: LogQueue, parent: int) -> None
         node = WorkerNode(setup, index, context)
         return node
 
-    _serve(make, f"worker-{index}", setup)
+    _serve(make, setup.worker_name(index), setup)
 
 
 def _service_main(setup: Setup, model: str, queue: LogQueue, parent: int) -> None:

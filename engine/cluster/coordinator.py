@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
 from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace
@@ -32,10 +33,13 @@ from engine.cluster.wire import (
 )
 from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
+from engine.keys import pack
 from engine.scenarios.scenario import Outcome
 
 MAX_RESTARTS = 3
-"""How often a model service is replaced in one run: one that keeps dying will not mend itself."""
+"""How often a model service is replaced, and how often one agent may bring its worker down, in one run."""
+MAX_FRUITLESS = 5
+"""How often workers may die between agents, within one round, before the run is given up."""
 
 
 class State(StrEnum):
@@ -58,8 +62,14 @@ class Surroundings(Protocol):
     def emit(self, event: Event) -> None:
         """Tell whoever watches."""
 
-    def restart(self, process: str) -> None:
-        """Start a process of that name in place of one that has ended."""
+    def restart_service(self, process: str) -> None:
+        """Start a model service in place of one that has ended."""
+
+    def restart_workers(self) -> None:
+        """Start all workers anew, to rebuild their agents from the journal."""
+
+    def was_running(self, worker: int) -> int:
+        """Return the agent that a dead worker was running, NOBODY if none."""
 
     def end(self) -> None:
         """Shut everything down; `Coordinator.last_word` is to be told when the files are closed."""
@@ -82,17 +92,12 @@ class Coordinator:
         self._placement = setup.placement
         self._files = files
         self._journal = files.writer
-        self._known = {row.round: row for row in files.known_rounds}
+        self._known = {row.round: report_of(row, setup.placement.n_agents) for row in files.known_rounds}
         self._outside = surroundings
         self._clock = clock
         self._now = now
-        self.processes = frozenset(
-            (
-                *(f"model-{name}" for name in setup.models),
-                *(f"worker-{w}" for w in range(self._placement.n_workers)),
-            )
-        )
-        self._waiting_for = set(self.processes)
+        self._workers = [f"worker-{w}" for w in range(self._placement.n_workers)]
+        self._waiting_for = {*self._workers, *(f"model-{name}" for name in setup.models)}
         self._rounds = Rounds(setup.scenario(), self._placement, now)
         self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
         n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
@@ -100,6 +105,8 @@ class Coordinator:
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
         self._deaths: Counter[str] = Counter()
+        self._brought_down: Counter[int] = Counter()
+        """How often each agent was running when its worker died."""
         self.state = State.STARTING
         self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
@@ -132,22 +139,57 @@ class Coordinator:
         self._unsettled.clear()
 
     def lost(self, process: str, how: str) -> None:
-        """Replace a model service that has ended; without a worker, fail."""
+        """Replace a process that has ended."""
         if self.is_over:
             return
         self._deaths[process] += 1
-        if process.startswith("model-") and self._deaths[process] <= MAX_RESTARTS:
-            self._journal.event("restarted", f"{process} {how}")
-            self._outside.emit(Notice("warning", f"{process} {how}; it is started anew"))
-            self._outside.restart(process)
+        if process in self._workers:
+            self._recover(process, how)
+        elif process not in self._workers and self._deaths[process] <= MAX_RESTARTS:
+            self._restarted(process, how, "it is started anew")
+            self._outside.restart_service(process)
         else:
-            self.fail(
-                SimtuiError(
-                    f"{process} {how}",
-                    where=process,
-                    hint=f"run.log and stderr.log in {self._setup.directory} may say why; the rest is saved",
-                )
-            )
+            self._give_up(process, how)
+
+    def _give_up(self, process: str, how: str) -> None:
+        hint = f"run.log and stderr.log in {self._setup.directory} may say why; the rest is saved"
+        self.fail(SimtuiError(f"{process} {how}", where=process, hint=hint))
+
+    def _recover(self, process: str, how: str) -> None:
+        """Rebuild all workers from the journal, without the agent that has brought one down too often.
+
+        All of them, because what the others know of the round rests on messages from the dead one.
+        """
+        agent = self._outside.was_running(_index(process))
+        self._brought_down[agent] += 1
+        if agent == NOBODY and self._brought_down[agent] > MAX_FRUITLESS:
+            self._give_up(process, how)
+            return
+        if agent != NOBODY and self._brought_down[agent] >= MAX_RESTARTS:
+            self._isolate(agent, how)
+        self._restarted(process, how, "all workers are rebuilt from the journal")
+        self._journal.commit()
+        self._rounds = Rounds(self._setup.scenario(), self._placement, self._now)
+        self._known |= {report.round: report for report in self.reports}
+        self._unsettled.clear()
+        self._waiting_for = set(self._workers)
+        self.state = State.STARTING
+        for worker in self._workers:
+            self._accounts.forget(worker)
+        self._outside.restart_workers()
+
+    def _isolate(self, agent: int, how: str) -> None:
+        """Let an agent never act again; the journal tells the workers."""
+        round_ = self._rounds.current(self._placement.group_of(agent))
+        text = f"its worker {how} {MAX_RESTARTS} times while it was running"
+        self._journal.add(
+            JournalBatch(failures=[(pack(round_, agent), "isolated", text, None, "agent stopped")])
+        )
+        self._outside.emit(Notice("warning", f"agent {agent} is isolated: {text}"))
+
+    def _restarted(self, process: str, how: str, remedy: str) -> None:
+        self._journal.event("restarted", f"{process} {how}")
+        self._outside.emit(Notice("warning", f"{process} {how}; {remedy}"))
 
     def stop(self, reason: str) -> None:
         """End now because someone asked for it."""
@@ -255,7 +297,8 @@ class Coordinator:
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
         seconds, cpu_s, split = self._accounts.close_round()
         if round_ in self._known:
-            self._tell(report_of(self._known[round_], self._placement.n_agents))
+            if round_ > len(self.reports):
+                self._tell(self._known[round_])
             return
         report = RoundReport(
             round=round_,
@@ -268,6 +311,7 @@ class Coordinator:
             cpu_s=cpu_s,
             split=split,
         )
+        del self._brought_down[NOBODY]
         self._journal.rounds([row_of(report, self._now())])
         self._journal.commit()
         self._tell(report)

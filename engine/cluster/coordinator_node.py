@@ -18,6 +18,7 @@ from engine.cluster.control import Command, Event, Finished, Notice, Stop, Watch
 from engine.cluster.coordinator import Coordinator
 from engine.cluster.link import Context, Frames, Link
 from engine.cluster.run_files import RunFiles
+from engine.cluster.running_marks import RunningMarks
 from engine.cluster.setup import Setup
 from engine.cluster.wire import Shutdown, ToCoordinator, ToWorker
 from engine.errors import JournalError, SimtuiError
@@ -48,6 +49,7 @@ class CoordinatorNode:
         self._watchers: set[bytes] = set()
         self._watched = asyncio.Event()
         self._settling = False
+        self._marks = RunningMarks(setup.endpoints.folder, setup.placement.n_workers)
         self._core = Coordinator(setup, files, self, clock=time.monotonic, now=time.time)
         self._processes = Link(context, zmq.ROUTER, self._reported).bind(setup.endpoints.coordinator)
         self._control = Link(context, zmq.ROUTER, self._commanded).bind(setup.endpoints.control)
@@ -70,7 +72,7 @@ class CoordinatorNode:
         return await self._close()
 
     def order(self, worker: int, message: ToWorker) -> None:
-        self._processes.send([f"worker-{worker}".encode(), self._encode(message)])
+        self._processes.send([self._setup.worker_name(worker).encode(), self._encode(message)])
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Notice):
@@ -78,14 +80,27 @@ class CoordinatorNode:
         for watcher in self._watchers:
             self._control.send([watcher, self._encode(event)])
 
-    def restart(self, process: str) -> None:
-        self._watch(self._children.restart(process))
+    def restart_service(self, process: str) -> None:
+        self._watch(self._children.restart_service(process))
+
+    def restart_workers(self) -> None:
+        for child in self._children.workers:
+            self._loop.remove_reader(child.sentinel)
+        self._children.end_workers()
+        self._setup = self._setup.again()
+        for child in self._children.start_workers_again(self._setup):
+            self._watch(child)
+
+    def was_running(self, worker: int) -> int:
+        return self._marks.take(worker)
 
     def end(self) -> None:
         self._over.set()
 
     def _reported(self, frames: Frames) -> None:
-        process = frames[0].decode()
+        process, _, attempt = frames[0].decode().partition("@")
+        if attempt and int(attempt) != self._setup.attempt:
+            return  # of a worker that has been replaced since: its agents do all of this again
         if len(frames) == 3:
             self._guard(lambda: self._core.rows(process, self._batches.decode(frames[2])))
             if not self._settling:
@@ -152,8 +167,10 @@ class CoordinatorNode:
         """Close the files before the last word is out: who hears it may open them."""
         for child in self._children.all:
             self._loop.remove_reader(child.sentinel)
-        for process in self._core.processes:
-            self._processes.send([process.encode(), self._encode(Shutdown())])
+        for model in self._setup.models:
+            self._processes.send([f"model-{model}".encode(), self._encode(Shutdown())])
+        for worker in range(self._setup.placement.n_workers):
+            self.order(worker, Shutdown())
         last_word = self._core.last_word
         assert last_word is not None
         try:

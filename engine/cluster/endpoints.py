@@ -40,9 +40,9 @@ class Endpoints:
         """Where a model service takes requests."""
         return f"{self.base}model-{name}"
 
-    def worker(self, index: int) -> str:
+    def worker(self, name: str) -> str:
         """Where a worker takes mail from other workers."""
-        return f"{self.base}worker-{index}"
+        return f"{self.base}{name}"
 
     def remove(self) -> None:
         """Delete the sockets; whoever notices last that the run is over does it, and twice does no harm."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TypeAlias
 
 import zmq
@@ -42,17 +41,21 @@ class Link:
         return self
 
     def connect(self, address: str, identity: bytes) -> Link:
-        """Connect to an address under a name that the other side knows."""
-        self._socket.identity = identity
+        """Connect to an address under a name that the other side knows; b"" where it need not know one."""
+        if identity:
+            self._socket.identity = identity
         self._socket.connect(address)
         self._schedule_drain()
         return self
 
-    def send(self, frames: Sequence[bytes]) -> None:
-        """Send a message; one to a peer that is not there (a ROUTER's) is dropped."""
-        with suppress(zmq.ZMQError):  # EHOSTUNREACH: that peer has gone, and its death is noticed elsewhere
-            self._socket.send_multipart(frames, zmq.NOBLOCK)
+    def send(self, frames: Sequence[bytes]) -> bool:
+        """Send a message; return whether the peer that it is for (a ROUTER's) is there."""
         self._schedule_drain()
+        try:
+            self._socket.send_multipart(frames, zmq.NOBLOCK)
+        except zmq.ZMQError:  # EHOSTUNREACH: that peer has gone, and its death is noticed elsewhere
+            return False
+        return True
 
     def close(self, linger_s: float = 0.0) -> None:
         """Close, leaving what is queued so long to go out."""

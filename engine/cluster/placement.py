@@ -55,6 +55,10 @@ class Placement:
         """Return the worker on which an agent lives."""
         return self.shares[bisect_right(self._starts, agent) - 1].worker
 
+    def group_of(self, agent: int) -> int:
+        """Return the group of an agent."""
+        return self.shares[bisect_right(self._starts, agent) - 1].group
+
     def on(self, worker: int) -> list[Share]:
         """Return the shares of one worker."""
         return [share for share in self.shares if share.worker == worker]

@@ -93,6 +93,11 @@ class Rounds:
         del self._open[round_]
         return round_, outcome, list(groups.values())
 
+    def current(self, group: int) -> int:
+        """Return the round that a group is in, or has last been in."""
+        rounds = (round_ for round_, groups in self._open.items() if group in groups)
+        return max(rounds, default=self.finished)
+
     @property
     def is_over(self) -> bool:
         """Whether all groups have ended the last round."""

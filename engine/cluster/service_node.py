@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from functools import partial
 
 import msgspec
 import zmq
@@ -29,7 +28,9 @@ class ServiceNode:
         self._backend = backends.make(setup, name, self._catalogue)
         self._requests = msgspec.msgpack.Decoder(RequestBatch)
         self._encode = msgspec.msgpack.Encoder().encode
-        self._n_open = 0
+        self._askers: dict[int, bytes] = {}
+        self._kept: dict[int, Result] = {}
+        """Replies to workers that have died; whoever takes their place will ask for them."""
         self._over = asyncio.Event()
         self._coordinator = Link(context, zmq.DEALER, self._ordered).connect(
             setup.endpoints.coordinator, f"model-{name}".encode()
@@ -59,12 +60,22 @@ class ServiceNode:
         worker, payload = frames
         batch = self._requests.decode(payload)
         self._catalogue.learn(batch)
-        self._n_open += len(batch.requests)
-        self._backend.submit(batch.requests, partial(self._deliver, worker))
+        known = [request.key for request in batch.requests if request.key in self._kept]
+        fresh = [r for r in batch.requests if r.key not in self._askers and r.key not in self._kept]
+        for request in batch.requests:
+            self._askers[request.key] = worker
+        if known:
+            self._deliver([self._kept.pop(key) for key in known])
+        if fresh:
+            self._backend.submit(fresh, self._deliver)
 
-    def _deliver(self, worker: bytes, results: list[Result]) -> None:
-        self._n_open -= len(results)
-        self._workers.send([worker, self._encode(ResultBatch(results))])
+    def _deliver(self, results: list[Result]) -> None:
+        by_worker: dict[bytes, list[Result]] = {}
+        for result in results:
+            by_worker.setdefault(self._askers.pop(result.key), []).append(result)
+        for worker, part in by_worker.items():
+            if not self._workers.send([worker, self._encode(ResultBatch(part))]):
+                self._kept.update((result.key, result) for result in part)
 
     def _ordered(self, frames: Frames) -> None:
         if isinstance(msgspec.msgpack.decode(frames[0], type=Shutdown), Shutdown):
@@ -75,7 +86,7 @@ class ServiceNode:
 
     def _tell(self, *messages: ToCoordinator) -> None:
         """Send messages behind the sums so far: loading the model is no round's cost."""
-        work = Work(cpu_s=time.process_time(), n_open=self._n_open)
+        work = Work(cpu_s=time.process_time(), n_open=len(self._askers))
         self._coordinator.send([self._encode([Progress(work), *messages])])
 
     async def _report(self) -> None:

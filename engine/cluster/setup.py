@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -44,6 +44,16 @@ class Setup:
     """Where backends keep what is worth keeping between runs."""
     resumed: bool = False
     """Whether the run directory holds the beginning of this run."""
+    attempt: int = 0
+    """How often the workers have been replaced."""
+
+    def worker_name(self, index: int) -> str:
+        """Return what a worker of this attempt is called on its links."""
+        return f"worker-{index}@{self.attempt}"
+
+    def again(self) -> Setup:
+        """Return the setup of workers that take the place of the present ones."""
+        return replace(self, resumed=True, attempt=self.attempt + 1)
 
     @property
     def run_file(self) -> Path:

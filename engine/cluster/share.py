@@ -18,6 +18,10 @@ from engine.keys import pack
 MAX_TRACEBACK_CHARS = 8000
 
 
+class TurnEnded(Exception):
+    """A turn that is not run again, because it did not end by itself."""
+
+
 class Share:
     """Starts the members' turns, one after the other, and collects what they return."""
 
@@ -45,8 +49,8 @@ class Share:
         """Turns that have ended since the run began, failed ones included."""
         self.stopped: set[int] = set()
         """Ids of members that have failed and act no more."""
-        self.hung: frozenset[tuple[int, int]] = frozenset()
-        """(round, agent) of turns that a deadline has ended in an earlier run of the same agents."""
+        self.ended_turns: dict[tuple[int, int], str] = {}
+        """(round, agent) of turns that were ended when they were first run, and the kind of failure."""
         self._scheduler = scheduler
         self._mail = mail
         self._record = record
@@ -87,8 +91,9 @@ class Share:
             self._ended(agent_id)
             return
         key = pack(self.world.round, agent_id)
-        if (self.world.round, agent_id) in self.hung:
-            self._stop(agent_id, key, DeadlineExceeded("as when this turn was first run"), "deadline")
+        ended = self.ended_turns.get((self.world.round, agent_id))
+        if ended is not None:
+            self._stop(agent_id, key, TurnEnded("as when this turn was first run"), ended)
             return
         try:
             activation = self._activation(index, agent_id)

@@ -195,7 +195,7 @@ class Worker:
             model.history = history
         self._mail.history = history
         for share in self._shares:
-            share.hung = history.hung
+            share.ended_turns = history.ended_turns
 
     def _flush_journal(self) -> None:
         if len(self._ledger):

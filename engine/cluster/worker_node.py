@@ -14,6 +14,7 @@ import zmq
 from engine.agents.mail import Post
 from engine.cluster.ledger import Ledger
 from engine.cluster.link import Context, Frames, Link
+from engine.cluster.running_marks import RunningMarks
 from engine.cluster.setup import Setup
 from engine.cluster.stopwatch import Phase, Stopwatch
 from engine.cluster.trouble import trouble_of
@@ -43,9 +44,10 @@ class WorkerNode:
     def __init__(self, setup: Setup, index: int, context: Context) -> None:
         preset = setup.preset
         self._loop = asyncio.get_running_loop()
+        self._setup = setup
         self._endpoints = setup.endpoints
         self._context = context
-        self._name = f"worker-{index}".encode()
+        self._name = setup.worker_name(index).encode()
         self._encode = msgspec.msgpack.Encoder().encode
         self._orders = msgspec.msgpack.Decoder(ToWorker)
         self._results = msgspec.msgpack.Decoder(ResultBatch)
@@ -61,6 +63,8 @@ class WorkerNode:
             clock=time.monotonic,
             wake=self._schedule_pump,
         )
+        marks = RunningMarks(setup.endpoints.folder, setup.placement.n_workers)
+        self.worker.scheduler.mark = marks.of(index)
         self._coordinator = Link(context, zmq.DEALER, self._ordered)
         self._models: dict[str, Link] = {}
         self._model_names = list(setup.models)
@@ -70,7 +74,7 @@ class WorkerNode:
     async def run(self) -> None:
         """Serve until told to end."""
         self._loop.set_exception_handler(lambda _, details: self._fail(details.get("exception")))
-        self._inbox.bind(self._endpoints.worker(self.worker.index))
+        self._inbox.bind(self._endpoints.worker(self._setup.worker_name(self.worker.index)))
         self._models = {name: self._link_to(name) for name in self._model_names}
         self._coordinator.connect(self._endpoints.coordinator, self._name)
         self.to_coordinator([Ready(os.getpid())])
@@ -86,7 +90,7 @@ class WorkerNode:
     def to_worker(self, worker: int, post: Post) -> None:
         if worker not in self._peers:
             self._peers[worker] = Link(self._context, zmq.PUSH, _ignore).connect(
-                self._endpoints.worker(worker), b""
+                self._endpoints.worker(self._setup.worker_name(worker)), b""
             )
         self._send(self._peers[worker], self._encode(post))
 

@@ -35,6 +35,7 @@ SELECT key, prompt, value, problem, finish, CASE WHEN problem IS NULL THEN NULL 
 FROM replies WHERE key >= ? AND key < ?"""
 
 
+_ENDED_TURNS = "SELECT round, agent, kind FROM failures WHERE kind IN ('deadline', 'isolated')"
 _TURNS = "SELECT receiver, key FROM messages WHERE round = ? AND kind = 'ask' ORDER BY receiver, turn"
 
 
@@ -48,9 +49,9 @@ class History:
         with journal_faults(path, lambda: "the run file cannot be read"):
             self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
             (key,) = self._connection.execute("SELECT max(key) FROM replies").fetchone()
-            hung = self._connection.execute("SELECT round, agent FROM failures WHERE kind = 'deadline'")
-            self.hung = frozenset(hung.fetchall())
-            """(round, agent) of turns that a deadline ended: a clock decided that, not the code."""
+            ended = self._connection.execute(_ENDED_TURNS).fetchall()
+            self.ended_turns = {(round_, agent): kind for round_, agent, kind in ended}
+            """(round, agent) of turns that something else than their own code ended, and what."""
         self._turns: tuple[int, dict[int, list[int]]] = (0, {})
         found = unpack(key).round if key is not None else 0
         self.last_round = found if last_round is None else min(found, last_round)

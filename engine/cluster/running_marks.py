@@ -1,0 +1,37 @@
+"""Which agent each worker is running at this moment, readable after the worker has died.
+
+A file of one 64-bit number a worker, mapped into memory: a write is a store, and it outlives a SIGKILL or a
+segmentation fault.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+from engine.agents.scheduler import NOBODY
+
+_BYTES = 8
+
+
+class RunningMarks:
+    """The marks of all workers; the coordinator makes the file, each worker opens it."""
+
+    def __init__(self, folder: str, n_workers: int) -> None:
+        path = Path(folder) / "running"
+        size = n_workers * _BYTES
+        if not path.exists():
+            path.write_bytes(b"\xff" * size)
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), size)
+        self._numbers = memoryview(self._map).cast("q")
+
+    def of(self, worker: int) -> memoryview[int]:
+        """Return the one mark that a worker writes to."""
+        return self._numbers[worker : worker + 1]
+
+    def take(self, worker: int) -> int:
+        """Return the agent that a worker was running, or NOBODY, and clear the mark."""
+        agent = self._numbers[worker]
+        self._numbers[worker] = NOBODY
+        return agent
