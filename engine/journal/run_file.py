@@ -18,7 +18,7 @@ LOCK_WAIT_S = 10.0
 
 
 class RunFile:
-    """Use as a context manager. Every method may raise JournalError, `rows` and `stream` for what they run."""
+    """Use as a context manager; every method may raise JournalError."""
 
     def __init__(self, path: Path) -> None:
         """Open a run file. Raises JournalError if there is none, or one that this version cannot read."""

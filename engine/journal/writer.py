@@ -145,7 +145,7 @@ class Writer:
                 self.commit()
 
     def _count(self) -> tuple[int, int, int]:
-        """Bring the totals in `meta` up to date: a list of many runs has no time to read all their replies."""
+        """Bring the totals in `meta` up to date; a list of many runs cannot read all their replies."""
         n, tokens_in, tokens_out = self._totals
         last, *new = self._db.conn.execute(_SUM, (n,)).fetchone()
         if last is None:
