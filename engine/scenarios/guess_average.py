@@ -19,17 +19,20 @@ from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 N_BINS = 20
 MAX_NAMED_WINNERS = 5
 
+Bound = Annotated[float, Meta(ge=-1_000_000_000, le=1_000_000_000)]
+"""Up to here a double holds every admissible number exactly, with room for a sum over a million."""
+
 
 class GuessAverageSettings(ScenarioSettings, frozen=True, kw_only=True, tag="guess_average"):
     """Everyone names a number; the target is offset + ratio x the average; the closest wins."""
 
-    ratio: Annotated[float, Meta(ge=0)] | str = "2/3"
+    ratio: Annotated[float, Meta(ge=0, le=1000)] | str = "2/3"
     """Share of the average that makes the target: a number or a fraction such as "2/3"."""
-    offset: float = 0.0
+    offset: Bound = 0.0
     """Added to the target; the study's shifted game is offset 5, ratio "1/2" (equilibrium 10)."""
-    low: float = 0.0
+    low: Bound = 0.0
     """Smallest number allowed."""
-    high: float = 100.0
+    high: Bound = 100.0
     """Largest number allowed."""
     decimals: Annotated[int, Meta(ge=0, le=6)] = 0
     """Digits after the point in an answer."""
@@ -52,12 +55,16 @@ class GuessAverageSettings(ScenarioSettings, frozen=True, kw_only=True, tag="gue
         if rules.fraction(self.ratio) is None:
             found.append(("ratio", repr(self.ratio), 'a number from 0 or a fraction such as "2/3"'))
         if self.low >= self.high:
-            found.append(("low", f"{self.low:g}", f"a number below high ({self.high:g})"))
+            found.append(("low", f"{self.low:.15g}", f"a number below high ({self.high:.15g})"))
+        elif not Number(self.low, self.high, self.decimals).grid:
+            bounds = f"{self.low:.15g} and {self.high:.15g}"
+            found.append(("decimals", f"{self.decimals}", f"enough digits for a number between {bounds}"))
         return found
 
 
 class RoundStart(msgspec.Struct, frozen=True):
-    """What players see at the start of a round. `average` and `text` are of the round before."""
+    """What players see at the start of a round. `text` and, if it was announced, `average` are of the round
+    before."""
 
     round: int
     text: str = ""
@@ -106,7 +113,8 @@ class GuessAverage(Scenario):
 
     def shared(self, group: int) -> tuple[Message, ...]:
         """Return the rules of the game."""
-        n_players = self.n_agents // self.settings.groups
+        n_groups = self.settings.groups
+        n_players = self.n_agents // n_groups + (group < self.n_agents % n_groups)
         return (Message("system", rules.instructions(self.settings, n_players)),)
 
     def opening(self, group: int) -> RoundStart:
@@ -132,7 +140,7 @@ class GuessAverage(Scenario):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return "a guess has to be a number"
         if not self.settings.low <= value <= self.settings.high:
-            return f"a guess has to be from {self.settings.low:g} to {self.settings.high:g}"
+            return f"a guess has to be from {self.settings.low:.15g} to {self.settings.high:.15g}"
         return None
 
     def tally(self, members: range, values: Sequence[float | None]) -> tuple[int, bytes]:
@@ -158,7 +166,8 @@ class GuessAverage(Scenario):
         }
         average = float(np.nanmean(guesses))
         text = rules.announcement(self.settings, round_, average, target, [self.write(w) for w in winning])
-        return self._outcome(stats, guesses, RoundStart(round_ + 1, text, average))
+        told = average if self.settings.announce in ("target", "average") else None
+        return self._outcome(stats, guesses, RoundStart(round_ + 1, text, told))
 
     def overall(self, round_: int, tallies: Sequence[tuple[int, bytes]]) -> Outcome:
         """Describe all guesses; each group has a target of its own, which the journal holds."""

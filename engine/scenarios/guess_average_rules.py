@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 MAX_LEVEL = 30
 """Poisson weights beyond are below 1e-9 for every tau that has been estimated (at most 5)."""
 
-_FRACTION = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(?:/\s*(\d{1,9}))?\s*")
+MAX_STEPS = 10_000
+"""A level-k player thinks no more steps than that: far beyond the last one that changes a choice."""
+
+_FRACTION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(?:/\s*([0-9]{1,9}))?\s*")
 
 
 def fraction(ratio: float | str) -> float | None:
@@ -35,13 +39,15 @@ def fraction(ratio: float | str) -> float | None:
 
 def instructions(settings: GuessAverageSettings, n_players: int) -> str:
     """Return the rules of the game as the players read them."""
-    share = settings.ratio if isinstance(settings.ratio, str) else f"{settings.ratio:g}"
-    plus = f" plus {settings.offset:g}" if settings.offset else ""
+    share = settings.ratio if isinstance(settings.ratio, str) else f"{settings.ratio:.15g}"
+    sign = "plus" if settings.offset > 0 else "minus"
+    plus = f" {sign} {abs(settings.offset):.15g}" if settings.offset else ""
     kind = "whole number" if settings.decimals == 0 else f"number with at most {settings.decimals} decimals"
     rules = (
         f"You take part in a game with {n_players} players. In each round every player names a {kind} from "
-        f"{settings.low:g} to {settings.high:g}, all at the same time. The target is {share} of the average "
-        f"of all the numbers named{plus}. Whoever is closest to the target wins the round. You want to win."
+        f"{settings.low:.15g} to {settings.high:.15g}, all at the same time. The target is {share} of the "
+        f"average of all the numbers named{plus}. Whoever is closest to the target wins the round. You want "
+        "to win."
     )
     return f"{rules} {_MANNER[settings.prompt]}"
 
@@ -103,6 +109,12 @@ def poisson(tau: float, n_levels: int = MAX_LEVEL + 1) -> list[float]:
 
 
 @lru_cache(maxsize=16)
+def _up_to_level(tau: float) -> list[float]:
+    """Return, by level, the share of players who think at most that far."""
+    return list(accumulate(poisson(tau)))
+
+
+@lru_cache(maxsize=16)
 def cognitive_hierarchy(tau: float, anchor: float, ratio: float, offset: float = 0.0) -> list[float]:
     """Return the choice of each level: it best-responds to all lower levels, in their true proportions.
 
@@ -118,10 +130,15 @@ def cognitive_hierarchy(tau: float, anchor: float, ratio: float, offset: float =
 
 
 def nash(ratio: float, offset: float, low: float, high: float) -> float:
-    """Return the number that everyone names in the equilibrium reached by iterated best response."""
-    if ratio >= 1:
-        return low if ratio == 1 and offset < 0 else high
-    return min(max(offset / (1 - ratio), low), high)
+    """Return the number that everyone names in the equilibrium reached by iterated best response.
+
+    With a ratio from 1, responses run away from the middle of the range to one of its ends.
+    """
+    if ratio < 1:
+        return min(max(offset / (1 - ratio), low), high)
+    middle = (low + high) / 2
+    first_step = offset + ratio * middle - middle
+    return high if first_step > 0 else low if first_step < 0 else middle
 
 
 def _anchor(turn: Turn) -> float:
@@ -140,13 +157,14 @@ def _say(turn: Turn, choice: float) -> str:
 
 
 def _level_0(turn: Turn) -> str:
-    """Uniform, with the anchor as its mean."""
-    low, high = turn.settings.low, turn.settings.high
-    return _say(turn, turn.rng.uniform(low, min(2 * _anchor(turn) - low, high)))
+    """Uniform around the anchor, as far as the nearer end of the range."""
+    anchor = _anchor(turn)
+    reach = min(anchor - turn.settings.low, turn.settings.high - anchor)
+    return _say(turn, turn.rng.uniform(anchor - reach, anchor + reach))
 
 
 def _play_level_k(turn: Turn) -> str:
-    level = int(turn.parameters.get("level", 1))
+    level = min(int(turn.parameters.get("level", 1)), MAX_STEPS)
     if level == 0:
         return _level_0(turn)
     return _say(turn, level_k(level, _anchor(turn), _ratio(turn), turn.settings.offset))
@@ -154,7 +172,7 @@ def _play_level_k(turn: Turn) -> str:
 
 def _play_hierarchy(turn: Turn) -> str:
     tau = turn.parameters.get("tau", 1.5)
-    level = next((k for k, share in enumerate(accumulate(poisson(tau))) if turn.trait < share), MAX_LEVEL)
+    level = min(bisect_right(_up_to_level(tau), turn.trait), MAX_LEVEL)
     if level == 0:
         return _level_0(turn)
     return _say(turn, cognitive_hierarchy(tau, _anchor(turn), _ratio(turn), turn.settings.offset)[level])

@@ -1,7 +1,6 @@
 """The agents' side of a model: what is sent, what becomes of replies, and of bad ones."""
 
-from collections.abc import Callable, Coroutine
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,95 +9,14 @@ import pytest
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt, said
-from engine.agents.model import STEP_CALLS, Model, TooManyCalls
-from engine.agents.scheduler import Activation, Scheduler
+from engine.agents.model import STEP_CALLS, TooManyCalls
 from engine.errors import SimtuiError
 from engine.keys import pack, unpack
 from engine.models.answers import Answer, Choice, Json, Number, Problem, Text
-from engine.models.protocol import Catalogue, Finish, Form, Message, Request, Result, Sampling, content_id
-from engine.preset.schema import Answers
-from tests.fakes.turns import Clock, Endings
+from engine.models.protocol import Catalogue, Finish, Form, Message, Result, Sampling, content_id
+from tests.fakes.model_bench import RULES, Bench, Record
 
 GUESS = Number(0, 100)
-RULES = (Message("system", "Guess."),)
-
-
-class Record:
-    """Keeps what would go to the journal."""
-
-    def __init__(self) -> None:
-        self.replies: list[tuple[int, Any, str | None]] = []
-        self.failures: list[tuple[int, str, str, str]] = []
-        self.prefixes: list[int] = []
-        self.forms: list[int] = []
-
-    def reply(self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: Any) -> None:
-        self.replies.append((request.key, value, problem))
-
-    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
-        self.failures.append((unpack(key).call, kind, detail, action))
-
-    def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
-        self.prefixes.append(prefix_id)
-
-    def form(self, form_id: int, form: Form) -> None:
-        self.forms.append(form_id)
-
-
-class Bench:
-    """A model without a service: the test replies."""
-
-    def __init__(self, **policy: Any) -> None:
-        self.scheduler = Scheduler(clock=Clock(), deadline_s=10, wake=lambda: None)
-        self.record = Record()
-        self.endings = Endings()
-        self.catalogue = Catalogue()
-        self.model = Model(
-            self.scheduler,
-            self.record,
-            number=1,
-            sampling=Sampling(),
-            policy=Answers(**policy),
-            wants_facts=True,
-        )
-        self.agents: dict[int, Agent] = {}
-
-    def begin(
-        self, script: Callable[[Agent], Coroutine[Any, Any, Any]], agent_id: int = 0, round_: int = 1
-    ) -> None:
-        """Let an agent play a script that may use its model and its memory."""
-        if agent_id not in self.agents:
-            self.agents[agent_id] = Agent(agent_id)
-            self.agents[agent_id].world = SimpleNamespace(model=self.model, shared=RULES)  # type: ignore[assignment]
-        agent = self.agents[agent_id]
-        self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))
-
-    def sent(self) -> list[Request]:
-        """Take what is to be sent, as a service would."""
-        batch = self.model.drain()
-        if batch is None:
-            return []
-        batch = msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=type(batch))
-        self.catalogue.learn(batch)
-        return batch.requests
-
-    def reply(self, *texts: str | Result) -> list[Request]:
-        """Answer as many requests as are waiting, in order; return them."""
-        requests = self.sent()
-        self.model.take(
-            [
-                Result(request.key, text)
-                if isinstance(text, str)
-                else msgspec.structs.replace(text, key=request.key)
-                for request, text in zip(requests, texts, strict=True)
-            ]
-        )
-        while self.scheduler.has_ready:
-            self.scheduler.run_ready()
-        return requests
-
-    def conversation(self, request: Request) -> list[tuple[str, str]]:
-        return [(m.role, m.content) for m in self.catalogue.messages(request)]
 
 
 def asking(answer: Answer | Json = GUESS, text: str = "Which number?") -> Callable[[Agent], Any]:
