@@ -47,7 +47,8 @@ def test_an_unknown_name_is_a_key_error() -> None:
         ("hunt", "no_such_module:Hunt", "cannot be imported: ModuleNotFoundError"),
         ("hunt", f"{HERE}:Trap", "cannot be imported: AttributeError"),
         ("hunt", f"{HERE}:HuntSettings", "is not a subclass of simtui.Scenario"),
-        ("chase", f"{HERE}:Hunt", 'has Settings whose tag is not "chase"'),
+        ("chase", f"{HERE}:Hunt", 'has no Settings with tag="chase"'),
+        ("hunt", "engine.scenarios.scenario:Scenario", 'has no Settings with tag="hunt"'),
     ],
 )
 def test_a_broken_one_names_the_package(

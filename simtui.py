@@ -1,0 +1,35 @@
+"""The public API for authors of scenarios, explained in docs/scenarios.md. Import from here alone."""
+
+from engine.agents.agent import Agent
+from engine.agents.effects import AnswerFailed, gather
+from engine.agents.mail import AskFailed
+from engine.agents.memory import Memory, Prompt
+from engine.agents.scheduler import DeadlineExceeded
+from engine.agents.world import World
+from engine.errors import SimtuiError
+from engine.models.answers import Choice, Json, Number, Text
+from engine.models.policy import Rule, Turn
+from engine.models.protocol import Message
+from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+
+__all__ = [
+    "Agent",
+    "AnswerFailed",
+    "AskFailed",
+    "Choice",
+    "DeadlineExceeded",
+    "Json",
+    "Memory",
+    "Message",
+    "Number",
+    "Outcome",
+    "Prompt",
+    "Rule",
+    "Scenario",
+    "ScenarioSettings",
+    "SimtuiError",
+    "Text",
+    "Turn",
+    "World",
+    "gather",
+]

@@ -1,0 +1,86 @@
+"""What the processes that a measurement starts cost, seen from outside, and who else is busy meanwhile."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Self
+
+import psutil
+
+SAMPLE_S = 0.2
+MB = 1e6
+
+
+def load() -> str:
+    """Say how busy the machine is: figures of a busy one are worse than its own."""
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+@dataclass
+class Usage:
+    """Wall and CPU seconds, and resident bytes at the moment when all processes together had most."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    resident: dict[str, int] = field(default_factory=dict)
+    """By role. Pages that processes share after a fork count for each of them."""
+
+    @property
+    def peak(self) -> int:
+        """Resident bytes of all processes together."""
+        return sum(self.resident.values())
+
+    def memory(self) -> str:
+        """Put the peak in words."""
+        parts = ", ".join(f"{role} {size / MB:,.0f}" for role, size in self.resident.items())
+        return f"{self.peak / MB:,.0f} MB resident ({parts})"
+
+
+class Watch:
+    """Watches all descendants of this process from `with` to its end, when they must have been waited for."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self._over = threading.Event()
+        self._sampler = threading.Thread(target=self._sample)
+        self._roles: dict[int, str] = {}
+
+    def __enter__(self) -> Self:
+        self._wall, self._cpu = time.perf_counter(), _cpu_of_children()
+        self._sampler.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._sampler.join()
+        self.usage.wall_s = time.perf_counter() - self._wall
+        self.usage.cpu_s = _cpu_of_children() - self._cpu
+
+    def _sample(self) -> None:
+        while not self._over.wait(SAMPLE_S):
+            now: dict[str, int] = {}
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    role = self._roles.get(process.pid) or self._roles.setdefault(process.pid, _role(process))
+                    now[role] = now.get(role, 0) + process.memory_info().rss
+            if sum(now.values()) > self.usage.peak:
+                self.usage.resident = now
+
+
+def _role(process: psutil.Process) -> str:
+    command = " ".join(process.cmdline())
+    if "resource_tracker" in command:
+        return "tracker"
+    if "multiprocessing.spawn" in command:
+        return "model"
+    return "main" if process.ppid() == os.getpid() else "workers"
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
