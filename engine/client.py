@@ -105,7 +105,16 @@ def resume(preset_toml: str, directory: Path) -> RunClient:
     return _launch("resume", preset_toml, directory)
 
 
-def _launch(verb: str, preset_toml: str, directory: Path) -> RunClient:
+def replay(preset_toml: str, scratch: Path, run: Path) -> RunClient:
+    """Run the agents of a run directory again, with its journal in place of any model.
+
+    What is found goes into the journal of `scratch`, an empty directory. Raises UsageError if that cannot be
+    written.
+    """
+    return _launch("replay", preset_toml, scratch, str(run))
+
+
+def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClient:
     paths = RunDirectory(directory)
     try:
         paths.preset.write_text(preset_toml, encoding="utf-8")
@@ -121,7 +130,7 @@ def _launch(verb: str, preset_toml: str, directory: Path) -> RunClient:
     os.set_inheritable(theirs, True)
     with log:
         process = subprocess.Popen(
-            command(verb, str(directory), endpoints.folder, str(theirs)),
+            command(verb, str(directory), endpoints.folder, str(theirs), *more),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

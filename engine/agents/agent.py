@@ -25,9 +25,15 @@ class Agent:
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
-        self.world: World = None  # type: ignore[assignment]  # set by the worker before the first step
+        self.world: World = None  # type: ignore[assignment]  # see `enter`
         self._memory: Memory | None = None
         self._rng: tuple[int, np.random.Generator] | None = None
+
+    def enter(self, world: World) -> None:
+        """Take the place in a group; called by the worker before the first step, and when a branch begins."""
+        self.world = world
+        if self._memory is not None:
+            self._memory.base = world.shared
 
     async def step(self, observation: Any) -> Any:
         """Act once in a round and return what the scenario makes its tally of.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -83,17 +84,30 @@ class TooManyCalls(Exception):
     """An agent made more calls in one round than a key can number."""
 
 
+DIVERGED = "diverged"
+"""The kind of failure under which a replay notes calls that are not what they were."""
+
+
+class Beyond(Enum):
+    """What a repeated run does with a call that its journal does not have, or has with another prompt."""
+
+    ASK = 0
+    """Ask the model; another prompt ends the run."""
+    END = 1
+    """End the run."""
+    REPORT = 2
+    """Note it, and go on with the reply of then, or without one."""
+
+
 class Diverged(SimtuiError):
     """An agent that is run again asks something else than it did before."""
 
-    def __init__(self, key: CallKey, prompt: Prompt) -> None:
+    def __init__(self, key: CallKey) -> None:
         super().__init__(
             f"call {key.call} is not what it was: the scenario's code, the preset or a library has changed",
             where=f"agent {key.agent}, round {key.round}",
-            hint="the run cannot go on from its journal; with the former code it can",
+            hint="`simtui replay` shows both prompts; with the former code the run can go on",
         )
-        self.key = key
-        self.prompt = prompt
 
 
 class ModelCall(Effect):
@@ -139,13 +153,16 @@ class Model:
         sampling: Sampling,
         policy: OnFailure,
         wants_facts: bool = False,
+        beyond: Beyond = Beyond.ASK,
     ) -> None:
+        """`beyond` says what happens with a call that the journal does not have."""
         self._scheduler = scheduler
         self._record = record
         self._number = number
         self._sampling = sampling
         self._policy = policy
         self._wants_facts = wants_facts
+        self._beyond = beyond
         self.history: History | None = None
         """Replies that the run already has, and that are not asked for again."""
         self._open: dict[int, ModelCall] = {}
@@ -187,6 +204,9 @@ class Model:
         past = self.history.get(call.key) if self.history is not None else None
         if past is not None:
             self._repeat(call, past)
+            return
+        if self._beyond is not Beyond.ASK:
+            self._diverge(call)
             return
         self._open[call.key] = call
         self._requests.append(request)
@@ -232,13 +252,24 @@ class Model:
     def _repeat(self, call: ModelCall, past: Past) -> None:
         """Take a reply from the journal in place of the model's."""
         if past.prompt != call.prompt_id:
-            self._scheduler.fatal = Diverged(unpack(call.key), call.prompt)
-        elif past.problem is None:
+            self._diverge(call)
+            if self._beyond is not Beyond.REPORT:
+                return
+        if past.problem is None:
             value = _restored(call.answer, past.value)
             self._note_last(call, value)
             self._scheduler.later(call, value)
         else:
             self._after_problem(call, Result(call.key, past.text or "", Finish(past.finish)))
+
+    def _diverge(self, call: ModelCall) -> None:
+        """A call is not the one that the journal has, or not in it at all."""
+        if self._beyond is not Beyond.REPORT:
+            self._scheduler.fatal = Diverged(unpack(call.key))
+            return
+        self._record.failure(call.key, DIVERGED, msgspec.json.encode(call.prompt.tail).decode(), "reported")
+        if self.history is None or self.history.get(call.key) is None:
+            self._scheduler.later(call, None, AnswerFailed("the journal has no reply to this call"))
 
     def _after_problem(self, call: ModelCall, result: Result) -> None:
         try:
@@ -246,7 +277,7 @@ class Model:
         except Unreadable as reason:
             self._retry_or_give_up(call, result, reason)
         else:
-            self._scheduler.fatal = Diverged(unpack(call.key), call.prompt)
+            self._diverge(call)
 
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
         self._record.reply(

@@ -67,8 +67,9 @@ class Children:
         fork = self._setup.preset.engine.start == "fork"
         for index in range(self._setup.placement.n_workers):
             self._start(f"worker-{index}", "fork" if fork else "spawn", _worker_main, index)
-        for model in self._setup.models:
-            self._start_service(model)
+        if not self._setup.replay_of:
+            for model in self._setup.models:
+                self._start_service(model)
 
     def restart_service(self, name: str) -> Child:
         """Replace a model service that has ended."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
@@ -14,7 +15,7 @@ from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
 from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace
-from engine.cluster.round_rows import report_of, row_of, row_of_group
+from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
@@ -97,11 +98,14 @@ class Coordinator:
         self._clock = clock
         self._now = now
         self._workers = [f"worker-{w}" for w in range(self._placement.n_workers)]
-        self._waiting_for = {*self._workers, *(f"model-{name}" for name in setup.models)}
-        self._rounds = Rounds(setup.scenario(), self._placement, now)
+        services = [] if setup.replay_of else setup.models
+        self._waiting_for = {*self._workers, *(f"model-{name}" for name in services)}
+        self._n_rounds = len(self._known) if setup.replay_of else setup.preset.scenario.rounds
+        self._scenario_of = lru_cache(maxsize=4)(setup.scenario_of)
+        self._rounds = self._new_rounds()
         self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
-        n_agents, n_rounds = self._placement.n_agents, setup.preset.scenario.rounds
-        self._pace = Pace(n_agents * n_rounds, n_agents)
+        n_agents = self._placement.n_agents
+        self._pace = Pace(n_agents * self._n_rounds, n_agents)
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
         self._deaths: Counter[str] = Counter()
@@ -169,7 +173,7 @@ class Coordinator:
             self._isolate(agent, how)
         self._restarted(process, how, "all workers are rebuilt from the journal")
         self._journal.commit()
-        self._rounds = Rounds(self._setup.scenario(), self._placement, self._now)
+        self._rounds = self._new_rounds()
         self._known |= {report.round: report for report in self.reports}
         self._unsettled.clear()
         self._waiting_for = set(self._workers)
@@ -210,7 +214,7 @@ class Coordinator:
 
     def snapshot(self) -> Snapshot:
         """Return the state of the run as it is now."""
-        n_agents, n_rounds = self._placement.n_agents, self._setup.preset.scenario.rounds
+        n_agents, n_rounds = self._placement.n_agents, self._n_rounds
         n_done = self._accounts.n_done
         self._pace.note(self._clock(), n_done)
         eta_s, basis = self._pace.eta()
@@ -228,6 +232,9 @@ class Coordinator:
             eta_basis=basis,
             failures=dict(self._accounts.failures),
         )
+
+    def _new_rounds(self) -> Rounds:
+        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._now)
 
     def _state_shown(self) -> State:
         rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
@@ -297,6 +304,8 @@ class Coordinator:
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
         seconds, cpu_s, split = self._accounts.close_round()
         if round_ in self._known:
+            if self._setup.replay_of and outcome_differs(outcome, self._known[round_].outcome):
+                self._journal.event("diverged", f"round {round_}")
             if round_ > len(self.reports):
                 self._tell(self._known[round_])
             return

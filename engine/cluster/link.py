@@ -31,6 +31,7 @@ class Link:
         self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE_BYTES)
         if kind == zmq.ROUTER:
             self._socket.router_mandatory = True
+        self._receives = kind != zmq.PUSH
         self._drain_is_due = False
         self._loop.add_reader(self._socket.FD, self._schedule_drain)
 
@@ -64,7 +65,7 @@ class Link:
             self._socket.close(linger=int(linger_s * 1000))
 
     def _schedule_drain(self) -> None:
-        if not self._drain_is_due:
+        if self._receives and not self._drain_is_due:
             self._drain_is_due = True
             self._loop.call_soon(self._drain)
 

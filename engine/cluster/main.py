@@ -25,24 +25,37 @@ from engine.cluster.service_node import ServiceNode
 from engine.cluster.setup import Setup
 from engine.cluster.worker_node import WorkerNode
 from engine.errors import ExitCode, SimtuiError
+from engine.journal.manifest import read_manifest
+from engine.journal.run_directory import RunDirectory
 from engine.preset.load import from_toml
+from engine.preset.schema import Preset
 
 
 def main(arguments: list[str]) -> int:
-    """Run `start|resume RUN_DIRECTORY SOCKET_FOLDER [LIFELINE]`; return the exit code."""
-    verb, directory, sockets, *rest = arguments
-    return coordinate(Path(directory), sockets, int(rest[0]) if rest else None, resumed=verb == "resume")
-
-
-def coordinate(directory: Path, sockets: str, lifeline: int | None, *, resumed: bool) -> int:
-    """See one run through in this process and its children."""
+    """Run `start|resume RUN_DIRECTORY SOCKET_FOLDER LIFELINE` or `replay ... OF`; return the exit code."""
+    verb, directory, sockets, lifeline, *replay_of = arguments
+    run = RunDirectory(Path(directory))
     setup = Setup(
-        from_toml((directory / "preset.toml").read_bytes(), str(directory / "preset.toml")),
-        directory,
+        _preset(run.preset),
+        run.path,
         Endpoints.in_folder(sockets),
         user_cache_path("simtui", ensure_exists=True),
-        resumed,
+        resumed=verb != "start",
+        replay_of=Path(replay_of[0]) if replay_of else None,
     )
+    source = RunDirectory(setup.replay_of or run.path)
+    if source.before.exists():
+        parent = read_manifest(source.manifest).parent
+        setup = replace(setup, before=_preset(source.before), branched_at=parent.round if parent else 0)
+    return coordinate(setup, int(lifeline))
+
+
+def _preset(path: Path) -> Preset:
+    return from_toml(path.read_bytes(), str(path))
+
+
+def coordinate(setup: Setup, lifeline: int) -> int:
+    """See one run through in this process and its children."""
     queue: LogQueue = multiprocessing.get_context("spawn").Queue()
     inline = setup.preset.engine.start == "inline"
     if inline:
@@ -51,7 +64,7 @@ def coordinate(directory: Path, sockets: str, lifeline: int | None, *, resumed: 
     if not inline:
         children.start()
     spare_the_living()
-    log = RunLog(directory, queue)
+    log = RunLog(setup.directory, queue)
     context: Context = zmq.Context()
     try:
         last_word = asyncio.run(_run(setup, children, context, lifeline, inline))
@@ -66,7 +79,7 @@ async def _run(
     setup: Setup,
     children: Children,
     context: Context,
-    lifeline: int | None,
+    lifeline: int,
     inline: bool,
 ) -> Finished:
     try:
@@ -81,7 +94,7 @@ async def _run(
         return await coordinator.run(lifeline)
     workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
     _interrupt_stuck(workers, setup.preset.engine.deadline_s)
-    services = [ServiceNode(setup, name, context) for name in setup.models]
+    services = [] if setup.replay_of else [ServiceNode(setup, name, context) for name in setup.models]
     others = asyncio.gather(*(s.run() for s in services), *(w.run() for w in workers))
     last_word = await coordinator.run(lifeline)
     await others

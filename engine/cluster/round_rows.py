@@ -47,6 +47,11 @@ def report_of(row: Round, n_agents: int) -> RoundReport:
     )
 
 
+def outcome_differs(now: Outcome, then: Outcome) -> bool:
+    """Tell whether a repeated round has come to another end; JSON keeps every bit of a number."""
+    return dict(now.stats) != dict(then.stats) or list(now.histogram) != list(then.histogram)
+
+
 def row_of_group(round_: int, group: int, state: GroupRound, ended: float) -> Round:
     """Return the row of one group; `ended` in seconds since 1970."""
     outcome = state.outcome

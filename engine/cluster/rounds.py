@@ -50,11 +50,18 @@ class Start:
 class Rounds:
     """Takes what workers report and says which groups may go on, and which rounds are over."""
 
-    def __init__(self, scenario: Scenario, placement: Placement, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        scenario_of: Callable[[int], Scenario],
+        placement: Placement,
+        n_rounds: int,
+        now: Callable[[], float],
+    ) -> None:
+        """`scenario_of(round)` concludes that round; `now` is seconds since 1970."""
+        self._scenario_of = scenario_of
         self._now = now
-        self._scenario = scenario
         self._placement = placement
-        self._last: int = scenario.settings.rounds
+        self._last = n_rounds
         self._open: dict[int, dict[int, GroupRound]] = defaultdict(lambda: defaultdict(GroupRound))
         self._all = range(len(placement.groups))
         self.finished = 0
@@ -64,7 +71,7 @@ class Rounds:
         """Return the first round of every group."""
         for group in self._all:
             self._open[1][group].began = self._now()
-        return [Start(group, 1, self._scenario.opening(group), {}) for group in self._all]
+        return [Start(group, 1, self._scenario_of(0).opening(group), {}) for group in self._all]
 
     def take(self, worker: int, done: ShareDone) -> tuple[GroupRound | None, list[Start]]:
         """Note a share's end. Returns the group's round if that was its last share, and who may begin now."""
@@ -74,7 +81,7 @@ class Rounds:
         if len(state.parts) < len(shares):
             return None, []
         tallies = self._tallies(done.round, done.group)
-        state.outcome = self._scenario.conclude(done.round, done.group, tallies)
+        state.outcome = self._scenario_of(done.round).conclude(done.round, done.group, tallies)
         return state, self._next(done.round, done.group)
 
     def overall(self) -> tuple[int, Outcome, list[GroupRound]] | None:
@@ -89,7 +96,7 @@ class Rounds:
             assert outcome is not None
         else:
             tallies = [tally for group in self._all for tally in self._tallies(round_, group)]
-            outcome = self._scenario.overall(round_, tallies)
+            outcome = self._scenario_of(round_).overall(round_, tallies)
         del self._open[round_]
         return round_, outcome, list(groups.values())
 
@@ -110,7 +117,7 @@ class Rounds:
     def _next(self, round_: int, group: int) -> list[Start]:
         if round_ == self._last:
             return []
-        if not self._scenario.coupled:
+        if not self._scenario_of(round_).coupled:
             return [self._start(group, round_, [group])]
         groups = self._open[round_]
         if len(groups) < len(self._all) or any(groups[g].outcome is None for g in self._all):

@@ -31,10 +31,10 @@ class RunFiles:
         self._setup = setup
         preset = setup.preset
         self._lock = Lock(self._paths.lock)
-        self.known_rounds = _known_rounds(self._paths.run_file) if setup.resumed else []
+        self.known_rounds = _known_rounds(setup.past) if setup.past else []
         """Rounds that the journal of a resumed run already has."""
         self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
-        if setup.resumed:
+        if setup.resumed and not setup.replay_of:
             self._manifest = read_manifest(self._paths.manifest).resumed_as(self._manifest)
         write_manifest(self._manifest, self._paths.manifest)
         self.writer = Writer(self._paths.run_file, now=now)

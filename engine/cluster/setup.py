@@ -55,10 +55,29 @@ class Setup:
         """Return the setup of workers that take the place of the present ones."""
         return replace(self, resumed=True, attempt=self.attempt + 1)
 
+    replay_of: Path | None = None
+    """The run directory whose journal is replayed, without any model; this run's own is a scratch one."""
+    before: Preset | None = None
+    """The preset of the rounds up to `branched_at`, in a run that has branched off another one."""
+    branched_at: int = 0
+
     @property
-    def run_file(self) -> Path:
-        """The journal."""
-        return RunDirectory(self.directory).run_file
+    def past(self) -> Path | None:
+        """The journal with the replies that need not be asked for, if there is one."""
+        if not self.resumed:
+            return None
+        return RunDirectory(self.replay_of or self.directory).run_file
+
+    @property
+    def phases(self) -> list[tuple[int, Setup]]:
+        """The setups by which agents act, each with the first round that it holds for."""
+        if self.before is None:
+            return [(1, self)]
+        return [(1, replace(self, preset=self.before, before=None)), (self.branched_at + 1, self)]
+
+    def scenario_of(self, round_: int) -> Scenario:
+        """Make the scenario that concludes a round: what it tells is heard in the next one."""
+        return next(s for first, s in reversed(self.phases) if round_ + 1 >= first).scenario()
 
     @cached_property
     def scenario_type(self) -> type[Scenario]:

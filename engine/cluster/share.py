@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from traceback import format_exception
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
@@ -18,6 +18,19 @@ from engine.keys import pack
 MAX_TRACEBACK_CHARS = 8000
 
 
+class Cast(NamedTuple):
+    """The worlds that members of a group act in, by slice, from a round on."""
+
+    first_round: int
+    worlds: Sequence[World]
+    codes: Codes | None
+    """Each member's slice; None if all are in the first."""
+
+    def world_of(self, index: int) -> World:
+        """Return the world of the index-th member."""
+        return self.worlds[0] if self.codes is None else self.worlds[self.codes[index]]
+
+
 class TurnEnded(Exception):
     """A turn that is not run again, because it did not end by itself."""
 
@@ -28,8 +41,7 @@ class Share:
     def __init__(
         self,
         members: range,
-        worlds: Sequence[World],
-        codes: Codes | None,
+        casts: Sequence[Cast],
         *,
         scheduler: Scheduler,
         mail: Mail,
@@ -37,10 +49,9 @@ class Share:
         done: Callable[[Share], None],
     ) -> None:
         self.members = members
-        self.world = worlds[0]
+        self._cast, *self._later_casts = casts
+        self.world = self._cast.worlds[0]
         self.group = self.world.group
-        self._worlds = worlds
-        self._codes = codes
         self.sent: dict[int, int] = {}
         self.values: list[Any] = []
         self.n_answered = 0
@@ -62,7 +73,9 @@ class Share:
 
     def begin(self, round_: int, observation: Any) -> None:
         """Open a round."""
-        for world in self._worlds:
+        if self._later_casts and round_ >= self._later_casts[0].first_round:
+            self._recast(self._later_casts.pop(0))
+        for world in self._cast.worlds:
             world.round = round_
         self._observation = observation
         self.sent = {}
@@ -140,12 +153,20 @@ class Share:
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._agents[index]
         if agent is None:
-            world = self.world if self._codes is None else self._worlds[self._codes[index]]
+            world = self._cast.world_of(index)
             agent = self._agents[index] = world.scenario.agent(agent_id)
-            agent.world = world
+            agent.enter(world)
         inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)
+
+    def _recast(self, cast: Cast) -> None:
+        """Put the agents into other worlds: from here on, the run is another one than its parent."""
+        self._cast = cast
+        self.world = cast.worlds[0]
+        for index, agent in enumerate(self._agents):
+            if agent is not None:
+                agent.enter(cast.world_of(index))
 
     def _stop(self, agent_id: int, key: int, error: BaseException, kind: str) -> None:
         self.stopped.add(agent_id)

@@ -12,22 +12,23 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from engine.agents.agent import Agent
 from engine.agents.mail import Mail, Post
-from engine.agents.model import Model
+from engine.agents.model import Beyond, Model
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
 from engine.cluster.ledger import Ledger
 from engine.cluster.setup import Setup
-from engine.cluster.share import Share
+from engine.cluster.share import Cast, Share
 from engine.cluster.wire import Begin, ShareDone, ToCoordinator
 from engine.journal.batch import JournalBatch
 from engine.journal.history import History
 from engine.models.protocol import RequestBatch, Result
+from engine.scenarios.scenario import Scenario
 
 BATCH = 1000
 """Requests, rows or starts that make a batch. Larger ones gain little: at 1000 the cost of a message is
@@ -46,6 +47,15 @@ class Outbox(Protocol):
     def to_coordinator(self, messages: list[ToCoordinator]) -> None: ...
 
 
+class Phase(NamedTuple):
+    """By what agents act from a round on; a run has one, or two if it has branched off another."""
+
+    first_round: int
+    setup: Setup
+    models: dict[str, Model]
+    scenarios: list[Scenario]
+
+
 class Worker:
     """The agents of one worker."""
 
@@ -61,26 +71,15 @@ class Worker:
     ) -> None:
         self.index = index
         preset, placement = setup.preset, setup.placement
-        self._scenarios = setup.scenarios()
-        self._slice_models = setup.slice_models
-        self._slice_codes = setup.slice_codes
         self._ledger = ledger
         self._outbox = outbox
         self._window = preset.engine.window
-        self._past = setup.run_file if setup.resumed else None
+        self._past = setup.past
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
-        self.models = {
-            role.name: Model(
-                self.scheduler,
-                ledger,
-                number=role.number,
-                sampling=role.sampling,
-                policy=preset.answers,
-                wants_facts=role.wants_facts,
-            )
-            for role in setup.roles
-        }
+        beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
+        self.models = self._models_of(setup, beyond)
+        self._past_models = self._models_of(setup.phases[0][1], beyond if setup.replay_of else Beyond.END)
         self._mail = Mail(
             self.scheduler,
             ledger,
@@ -90,6 +89,10 @@ class Worker:
             clock=clock,
             deadline_s=deadline_s,
         )
+        self._phases = [
+            Phase(first, s, self.models if s.preset is preset else self._past_models, s.scenarios())
+            for first, s in setup.phases
+        ]
         self._shares = [
             self._share(placement.groups[s.group], s.group, s.members) for s in placement.on(index)
         ]
@@ -191,7 +194,7 @@ class Worker:
         """Not before the first order: by then the coordinator has repaired what a crash has left."""
         self._past = None
         history = History(path)
-        for model in self.models.values():
+        for model in (*self.models.values(), *self._past_models.values()):
             model.history = history
         self._mail.history = history
         for share in self._shares:
@@ -220,7 +223,7 @@ class Worker:
                 self._starting.append(share)
 
     def _share_done(self, share: Share) -> None:
-        tally = self._scenarios[0].tally(share.members, share.values)
+        tally = share.world.scenario.tally(share.members, share.values)
         share.values = []
         self._messages.append(
             ShareDone(
@@ -238,7 +241,31 @@ class Worker:
         share = self._shares[bisect_right(self._starts, agent_id) - 1]
         return share.resident(agent_id, round_)
 
+    def _models_of(self, setup: Setup, beyond: Beyond) -> dict[str, Model]:
+        return {
+            role.name: Model(
+                self.scheduler,
+                self._ledger,
+                number=role.number,
+                sampling=role.sampling,
+                policy=setup.preset.answers,
+                wants_facts=role.wants_facts,
+                beyond=beyond,
+            )
+            for role in setup.roles
+        }
+
     def _share(self, members_of_group: range, group: int, members: range) -> Share:
+        return Share(
+            members,
+            [self._cast(phase, members_of_group, group, members) for phase in self._phases],
+            scheduler=self.scheduler,
+            mail=self._mail,
+            record=self._ledger,
+            done=self._share_done,
+        )
+
+    def _cast(self, phase: Phase, members_of_group: range, group: int, members: range) -> Cast:
         """Each slice has a world of its own: its model, and the scenario with its settings."""
         worlds = [
             World(
@@ -246,19 +273,11 @@ class Worker:
                 members=members_of_group,
                 scenario=scenario,
                 seed=scenario.seed,
-                model=self.models[model],
+                model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
             )
-            for scenario, model in zip(self._scenarios, self._slice_models, strict=True)
+            for scenario, model in zip(phase.scenarios, phase.setup.slice_models, strict=True)
         ]
-        codes = None if self._slice_codes is None else self._slice_codes[members.start : members.stop]
-        return Share(
-            members,
-            worlds,
-            codes,
-            scheduler=self.scheduler,
-            mail=self._mail,
-            record=self._ledger,
-            done=self._share_done,
-        )
+        codes = phase.setup.slice_codes
+        return Cast(phase.first_round, worlds, None if codes is None else codes[members.start : members.stop])

@@ -42,8 +42,8 @@ _TURNS = "SELECT receiver, key FROM messages WHERE round = ? AND kind = 'ask' OR
 class History:
     """Reads a run file that its coordinator has open. Every method may raise JournalError."""
 
-    def __init__(self, path: Path, last_round: int | None = None) -> None:
-        """Open a run file; replies of rounds after `last_round` are not seen."""
+    def __init__(self, path: Path) -> None:
+        """Open a run file."""
         self._path = path
         self._blocks: OrderedDict[int, dict[int, Past]] = OrderedDict()
         with journal_faults(path, lambda: "the run file cannot be read"):
@@ -53,8 +53,7 @@ class History:
             self.ended_turns = {(round_, agent): kind for round_, agent, kind in ended}
             """(round, agent) of turns that something else than their own code ended, and what."""
         self._turns: tuple[int, dict[int, list[int]]] = (0, {})
-        found = unpack(key).round if key is not None else 0
-        self.last_round = found if last_round is None else min(found, last_round)
+        self.last_round = unpack(key).round if key is not None else 0
         """The last round that has a reply."""
 
     def get(self, key: int) -> Past | None:

@@ -28,6 +28,14 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int
 
 
+class Parent(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that a branch shares its first rounds with."""
+
+    run: str
+    round: int
+    """The last round that they share."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What it takes to reproduce a run. Times are ISO 8601, UTC."""
 
@@ -36,6 +44,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     state: str = "running"
     """"running", "done", "failed" or "interrupted"; a run that was killed stays "running"."""
     started: str
+    parent: Parent | None = None
     resumed: list[str] = []
     """When it was taken up again."""
     ended: str | None = None
@@ -55,7 +64,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def resumed_as(self, again: Manifest) -> Manifest:
         """Return the manifest of the same run taken up again; `again` describes it as if it started now."""
         return msgspec.structs.replace(
-            again, started=self.started, resumed=[*self.resumed, again.started], models=self.models
+            again,
+            started=self.started,
+            resumed=[*self.resumed, again.started],
+            models=self.models,
+            parent=self.parent,
         )
 
     def ended_as(self, state: str, now: datetime) -> Manifest:

@@ -27,6 +27,11 @@ class RunDirectory:
         return self.path / "preset.toml"
 
     @property
+    def before(self) -> Path:
+        """The preset of the rounds that a branch shares with its parent."""
+        return self.path / "before.toml"
+
+    @property
     def run_file(self) -> Path:
         """The SQLite file."""
         return self.path / "run.db"

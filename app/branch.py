@@ -1,0 +1,71 @@
+"""Makes the run directory of a branch: the parent's first rounds, its preset for them, and the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import UsageError
+from engine.journal.branch import copy_rounds
+from engine.journal.manifest import Parent, read_manifest, write_manifest
+from engine.journal.run_directory import (
+    RunDirectory,
+    claim_run_directory,
+    create_run_directory,
+)
+from engine.preset import assignments
+from engine.preset.load import Loaded, load
+from engine.preset.toml_source import file_layer
+
+
+def make_branch(parent: RunDirectory, last_round: int, sets: Sequence[str], out: str | None) -> RunDirectory:
+    """Make a run directory that `--resume` goes on with after `last_round`. Raises SimtuiError."""
+    layer = file_layer("run", str(parent.preset), parent.preset.read_bytes())
+    before = load([layer], str(parent.preset))
+    after = load([layer, assignments.command_line(sets)], str(parent.preset))
+    _check(parent, before, after, last_round)
+    made = (
+        claim_run_directory(Path(out).expanduser().absolute())
+        if out
+        else create_run_directory(parent.path.parent, f"{after.preset.name}-branch", datetime.now())
+    )
+    copy_rounds(parent.run_file, made.run_file, last_round)
+    made.before.write_text(before.toml, encoding="utf-8")
+    made.preset.write_text(after.toml, encoding="utf-8")
+    manifest = msgspec.structs.replace(
+        read_manifest(parent.manifest),
+        state="branched",
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        ended=None,
+        resumed=[],
+        parent=Parent(run=str(parent.path), round=last_round),
+    )
+    write_manifest(manifest, made.manifest)
+    return made
+
+
+def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int) -> None:
+    if parent.before.exists():
+        raise UsageError(
+            "this run is a branch itself",
+            where=str(parent.path),
+            hint="Branch off its parent, which manifest.json names.",
+        )
+    fixed = {
+        "population.size": (before.preset.population.size, after.preset.population.size),
+        "scenario.name": (before.preset.scenario.scenario_name, after.preset.scenario.scenario_name),
+        "scenario.groups": (before.preset.scenario.groups, after.preset.scenario.groups),
+        "seed": (before.preset.seed, after.preset.seed),
+    }
+    for key, (old, new) in fixed.items():
+        if old != new:
+            raise UsageError(f"{key} is the same in all branches", where="--set", hint=f"It is {old}.")
+    if after.preset.scenario.rounds <= last_round:
+        raise UsageError(
+            f"after round {last_round} there is no round left",
+            where="--round",
+            hint=f"The run has {after.preset.scenario.rounds}; --set scenario.rounds=N makes it longer.",
+        )
