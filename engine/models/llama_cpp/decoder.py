@@ -113,7 +113,7 @@ class Decoder:
             if running.row >= 0:
                 self._advance(running)
         for running in self._slots.running():
-            if running.promise is not None and running.promise.wanted:
+            if running.awaited:
                 self._share(running)
 
     def _advance(self, running: Running) -> None:

@@ -33,13 +33,15 @@ class Engine:
         self, settings: LlamaCpp, model: Model, catalogue: Catalogue, seed: int, clock: Callable[[], float]
     ) -> None:
         """Start the threads; the model is closed with the engine, also if this fails. Raises ModelError."""
-        self._queue = Queue(settings.state_cache_bytes, cores(settings))
+        limit = min(settings.context_tokens, model.trained_context)
+        # less than two conversations would leave not even the rules for others to share
+        cache_bytes = max(settings.state_cache_bytes, 2 * limit * model.kv_bytes_per_token)
+        self._queue = Queue(cache_bytes, cores(settings))
         self._contexts: list[Context] = []
         self._threads: list[threading.Thread] = []
         self._model = model
         try:
             writer = PromptWriter(model)
-            limit = min(settings.context_tokens, model.trained_context)
             self._sequences = affordable(
                 settings.sequences, cores(settings), limit * model.kv_bytes_per_token
             )

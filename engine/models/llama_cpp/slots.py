@@ -32,6 +32,11 @@ class Running:
         """How many tokens are still to be computed."""
         return len(self.tokens) - self.done
 
+    @property
+    def awaited(self) -> bool:
+        """Whether all that was promised is there, and someone waits for it."""
+        return self.promise is not None and self.promise.wanted and self.done >= len(self.promise.tokens)
+
 
 class Slots:
     """The sequences of one context."""

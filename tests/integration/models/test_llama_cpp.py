@@ -211,11 +211,15 @@ def test_the_next_turn_does_not_compute_the_past_again(service):
     assert all(again.tokens_cached >= once.tokens_in for once, again in zip(first, second, strict=True))
 
 
-def test_nothing_is_kept_beyond_the_budget_and_all_is_answered(cache):
-    tight = Service(cache, contexts=1, sequences=3, state_cache_bytes=0)
-    results = tight.ask(tight.calls(Number(0, 100), personas(7), prefix=RULES))
+def test_a_small_budget_keeps_the_rules_and_not_everyone(cache):
+    tight = Service(cache, contexts=1, sequences=4, state_cache_bytes=0, context_tokens=256)
+    tails = [user(f"{persona[0].content} {'You like long walks. ' * 12}") for persona in personas(8)]
+    first = tight.ask(tight.calls(Number(0, 100), tails, prefix=RULES))
+    again = tight.ask(tight.calls(Number(0, 100), tails[:2], prefix=RULES, round_=2))
     tight.close()
-    assert {result.finish for result in results} == {Finish.STOP}
+    assert {result.finish for result in first + again} == {Finish.STOP}
+    assert all(result.tokens_cached > 20 for result in again)
+    assert any(result.tokens_cached < 60 for result in again)
 
 
 def test_a_long_past_is_cut_and_counted(service):
