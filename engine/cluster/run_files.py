@@ -37,7 +37,7 @@ class RunFiles:
         if setup.resumed and not setup.replay_of:
             self._manifest = read_manifest(self._paths.manifest).resumed_as(self._manifest)
         write_manifest(self._manifest, self._paths.manifest)
-        self.writer = Writer(self._paths.run_file, now=now)
+        self.writer = Writer(self._paths.run_file, now=now, flush=preset.journal.durability == "disk")
         self.writer.meta(
             {
                 "name": preset.name,

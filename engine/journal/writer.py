@@ -51,8 +51,8 @@ _SUM = "SELECT max(rowid), sum(tokens_in), sum(tokens_out) FROM replies WHERE ro
 class Writer:
     """Collects rows and writes them when `COMMIT_ROWS` wait or `commit` is called, all or none.
 
-    What is committed survives the end of this process by any means; a loss of power may take what came after
-    SQLite's last checkpoint. Every method may raise JournalError. What was committed before stays readable,
+    What is committed survives the end of this process by any means; without `flush`, a loss of power may take
+    what came after SQLite's last checkpoint. Every method may raise JournalError. What was committed before stays readable,
     and `commit` may be tried again.
     """
 
@@ -62,8 +62,13 @@ class Writer:
         *,
         now: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
+        flush: bool = False,
     ) -> None:
-        """Open or create the file. `now` dates events (seconds since 1970), `timer` measures own time."""
+        """Open or create the file.
+
+        `now` dates events (seconds since 1970), `timer` measures own time; with `flush`, what is committed is
+        on the disk.
+        """
         self.seconds = 0.0
         """Time spent in here so far."""
         self.replies = 0
@@ -79,7 +84,7 @@ class Writer:
         with self._writing("the run file cannot be opened"):
             self._db = Database(sqlite3.connect(path, timeout=LOCK_WAIT_S), execute_plugins=False)
             try:
-                _prepare(self._db, path)
+                _prepare(self._db, path, flush)
                 self._totals = _known_totals(self._db)
             except BaseException:
                 self._db.close()
@@ -169,12 +174,12 @@ class Writer:
         return f"{problem} ({self.replies:,} replies are kept, the last {self._n_waiting:,} rows are not)"
 
 
-def _prepare(db: Database, path: Path) -> None:
+def _prepare(db: Database, path: Path, flush: bool) -> None:
     """Set up a connection and bring the file to this version of the schema."""
     if db.conn.execute("SELECT 1 FROM sqlite_master").fetchone():
         check_version(db.conn, path)
     db.enable_wal()
-    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
     db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     migrate(db)

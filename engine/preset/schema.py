@@ -80,6 +80,9 @@ class Journal(Table, frozen=True, kw_only=True):
     kept."""
     directory: str | None = None
     """Folder that gets one directory a run; the user's data folder if not given."""
+    durability: Literal["os", "disk"] = "os"
+    """When a row counts as written: with the operating system (survives the death of any process), or on the
+    disk (survives a loss of power too, at the cost of a flush every commit)."""
     max_text_chars: Annotated[int, Meta(ge=100)] = 65_536
     """Longer texts are cut in the journal, and marked."""
 
