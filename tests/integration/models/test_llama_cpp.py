@@ -222,6 +222,16 @@ def test_a_small_budget_keeps_the_rules_and_not_everyone(cache):
     assert any(result.tokens_cached < 60 for result in again)
 
 
+def test_the_fast_mode_shares_and_answers_as_well(cache):
+    fast = Service(cache, sequences=4, reproducible=False)
+    results = fast.ask(fast.calls(Text(), personas(6), prefix=RULES, sampling=WARM))
+    again = fast.ask(fast.calls(Text(), personas(6), prefix=RULES, round_=2))
+    assert fast.facts["mode"] == "fast"
+    fast.close()
+    assert len({result.text for result in results}) == 6
+    assert all(result.tokens_cached == result.tokens_in - 1 for result in again)
+
+
 def test_a_long_past_is_cut_and_counted(service):
     past = [
         Message(("user", "assistant")[n % 2], f"Turn {n}: " + "so it went on and on. " * 4) for n in range(30)
