@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 
 from app.sanitise import clean
 
@@ -42,6 +43,20 @@ def duration(value: float) -> str:
 def rate(value: float) -> str:
     """Write a rate in agents a second."""
     return f"{value:,.0f}/s" if value >= 100 else f"{value:.1f}/s"
+
+
+def size(n_bytes: int) -> str:
+    """Write the size of files: "812 B", "4.1 MB"."""
+    value, units = float(n_bytes), ["B", "kB", "MB", "GB", "TB"]
+    while value >= 999.5 and len(units) > 1:
+        value /= 1000
+        units.pop(0)
+    return f"{value:.{1 if value < 9.95 and units[0] != 'B' else 0}f} {units[0]}"
+
+
+def moment(value: datetime) -> str:
+    """Write a date and time of day, on this machine's clock."""
+    return f"{value.astimezone():%Y-%m-%d %H:%M}"
 
 
 def counts(by_kind: dict[str, int]) -> str:

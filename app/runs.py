@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
+from engine.journal.listing import is_run
 from engine.journal.run_directory import RunDirectory, default_parent
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def find_run(name: str) -> RunDirectory:
     given = Path(name).expanduser()
     for path in (given, given.parent, default_parent() / name):
         found = RunDirectory(path.absolute())
-        if found.preset.is_file() and (path != given.parent or given.name == found.run_file.name):
+        if is_run(found.path) and (path != given.parent or given.name == found.run_file.name):
             return found
     raise UsageError(
         "there is no such run",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -79,12 +80,16 @@ SELECT call, models.name, prefixes.messages, replies.messages, text, value, prob
   tokens_in, tokens_out, tokens_cached, queued_s, busy_s
 FROM replies LEFT JOIN prefixes ON prefixes.id = replies.prefix LEFT JOIN models ON models.id = replies.model
 WHERE key BETWEEN ? AND ? ORDER BY key"""
-_FAILURES = "SELECT call, kind, detail, traceback, action FROM failures WHERE key BETWEEN ? AND ? ORDER BY key"
+_FAILURES = """
+SELECT call, kind, detail, traceback, action FROM failures WHERE key BETWEEN ? AND ? ORDER BY key"""
 _MAIL = """
 SELECT round, kind, sender, receiver, message, answer, error FROM messages
 WHERE ? IN (receiver, sender) ORDER BY round, kind DESC, receiver, turn"""
-_LAST_KEY = "SELECT max((SELECT max(key) FROM replies), coalesce((SELECT max(key) FROM failures), 0))"
+_LAST_KEYS = "SELECT max(key) FROM replies UNION ALL SELECT max(key) FROM failures"
 _AS_TURNS = msgspec.json.Decoder(Turns)
+
+
+_Part = TypeVar("_Part", Failure, Mail)
 
 
 def story(file: Reader, agent: int, only: int | None = None) -> Iterator[Chapter]:
@@ -92,7 +97,7 @@ def story(file: Reader, agent: int, only: int | None = None) -> Iterator[Chapter
     mail = _mail(file, agent)
     for round_ in range(1, _last_round(file) + 1) if only is None else (only,):
         first, last = pack(round_, agent), pack(round_, agent, MAX_CALLS - 1)
-        failures = [Failure(*row) for row in file.rows(_FAILURES, first, last)]
+        failures = [_part(file, Failure, row) for row in file.rows(_FAILURES, first, last)]
         calls = [_call(file, row, failures) for row in file.rows(_CALLS, first, last)]
         known = {call.call for call in calls}
         others = [failure for failure in failures if failure.call not in known]
@@ -100,23 +105,27 @@ def story(file: Reader, agent: int, only: int | None = None) -> Iterator[Chapter
             yield Chapter(round_, calls, mail[round_], others)
 
 
-def _call(file: Reader, row: tuple[object, ...], failures: list[Failure]) -> Call:
+def _part(file: Reader, kind: type[_Part], row: Sequence[object]) -> _Part:
+    with file.reading():
+        return msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
+
+
+def _call(file: Reader, row: Sequence[object], failures: list[Failure]) -> Call:
     fields = dict(zip(Call.__struct_fields__, row, strict=False))
     with file.reading():
         for name in ("prefix", "messages"):
             fields[name] = _AS_TURNS.decode(str(fields[name])) if fields[name] is not None else None
         fields["model"] = fields["model"] or "unknown"
-        mine = [failure for failure in failures if failure.call == fields["call"]]
-        return msgspec.convert({**fields, "failures": mine}, Call)
+        fields["failures"] = [failure for failure in failures if failure.call == fields["call"]]
+        return msgspec.convert(fields, Call)
 
 
 def _mail(file: Reader, agent: int) -> dict[int, list[Mail]]:
     found: dict[int, list[Mail]] = defaultdict(list)
     for round_, *rest in file.rows(_MAIL, agent):
-        found[round_].append(Mail(*rest))
+        found[round_].append(_part(file, Mail, rest))
     return found
 
 
 def _last_round(file: Reader) -> int:
-    (key,) = file.row(_LAST_KEY)
-    return unpack(key or 0).round
+    return max(unpack(key or 0).round for (key,) in file.rows(_LAST_KEYS))

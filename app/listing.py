@@ -1,0 +1,125 @@
+"""`simtui runs`: the runs on disk, newest first, and what is in their place but is none."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from app import figures, rounds, runs
+from app.sanitise import clean
+from engine.errors import JournalError
+from engine.journal.listing import Glance, look_at, run_folders
+from engine.journal.run_directory import RunDirectory, default_parent
+
+COLOURS = {"running": "cyan", "done": "green", "failed": "red", "died": "red"}
+INDENT = 13
+"""The longest state and two spaces."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Runs, newest first, and folders that cannot be read as one."""
+
+    runs: Sequence[Glance]
+    broken: Sequence[JournalError]
+
+
+def list_runs(folders: Iterable[str]) -> Listing:
+    """Look at all runs in the usual place and in the folders given. Raises UsageError."""
+    places = [default_parent()] if default_parent().exists() else []
+    places += [Path(name).expanduser().absolute() for name in folders]
+    found, broken = [], []
+    for path in dict.fromkeys(path for place in places for path in run_folders(place)):
+        try:
+            found.append(look_at(RunDirectory(path)))
+        except JournalError as error:
+            broken.append(error)
+    return Listing(sorted(found, key=lambda run: run.started, reverse=True), broken)
+
+
+def print_listing(console: Console, listing: Listing, now: datetime) -> None:
+    """Print a paragraph a run."""
+    for run in listing.runs:
+        _print_run(console, run, now)
+    if not listing.runs:
+        console.print(f"No runs in {clean(default_parent())}", soft_wrap=True)
+    if listing.broken:
+        console.print("Not readable as a run:")
+    for error in listing.broken:
+        console.print(f"  {clean(error.where)}: {clean(error.what)}", soft_wrap=True)
+
+
+def as_json(listing: Listing, now: datetime) -> str:
+    """Return the object of `--json`."""
+    broken = [{"path": error.where, "what": error.what, "hint": error.hint} for error in listing.broken]
+    return json.dumps({"runs": [describe(run, now) for run in listing.runs], "unreadable": broken})
+
+
+def describe(run: Glance, now: datetime) -> dict[str, Any]:
+    """Return what is known of a run at a glance, for JSON."""
+    return {
+        "name": run.manifest.name,
+        "run_directory": str(run.directory),
+        "state": run.state,
+        "pid": run.pid,
+        "started": run.started.isoformat(),
+        "last_sign": run.last_sign.isoformat(),
+        "seconds": _seconds(run, now),
+        "bytes": run.bytes,
+        **msgspec.structs.asdict(run.progress),
+        "resume": resume_command(run),
+    }
+
+
+def resume_command(run: Glance) -> str | None:
+    """Return the command that goes on with a run, if it can go on."""
+    name = runs.name_of(RunDirectory(run.directory))
+    return f"simtui --resume {shlex.quote(name)}" if run.resumable else None
+
+
+def facts(run: Glance, now: datetime) -> list[str]:
+    """Return progress, size, time and cost of a run, as far as they are known."""
+    progress, figure = run.progress, figures.number
+    known = [
+        _progress(run),
+        f"{figure(progress.agents)} agents" if progress.agents is not None else "",
+        clean(", ".join(progress.models), 200),
+        f"{figure(progress.tokens_in)} tokens in" if progress.tokens_in else "",
+        f"{figure(progress.tokens_out)} tokens out" if progress.tokens_out else "",
+        figures.moment(run.started),
+        figures.duration(_seconds(run, now)),
+        figures.size(run.bytes),
+    ]
+    return [fact for fact in known if fact]
+
+
+def _print_run(console: Console, run: Glance, now: datetime) -> None:
+    name = clean(runs.name_of(RunDirectory(run.directory)))
+    state = Text(f"{clean(run.state, INDENT - 2):{INDENT}}", style=COLOURS.get(run.state, "yellow"))
+    console.print(state + Text(name, style="bold"), soft_wrap=True)
+    lines = rounds.flow(facts(run, now), console.width - INDENT)
+    lines += [command] if (command := resume_command(run)) else []
+    for line in lines:
+        console.print(" " * INDENT + line.strip(), soft_wrap=True)
+
+
+def _progress(run: Glance) -> str:
+    progress = run.progress
+    of = f"/{progress.rounds:,}" if progress.rounds is not None else ""
+    if progress.share is None:
+        return f"round {progress.rounds_done:,}{of}"
+    return f"round {progress.rounds_done + 1:,}{of}, {int(100 * min(1.0, progress.share))}%"
+
+
+def _seconds(run: Glance, now: datetime) -> float:
+    until = now if run.state == "running" else run.last_sign
+    return max(0.0, (until - run.started).total_seconds())
