@@ -133,7 +133,7 @@ class Share:
             self._stop(
                 agent_id,
                 activation.key,
-                TypeError(f"step() returned {_short(value)}: {problem}"),
+                TypeError(f"step() returned {_short(repr(value), 200)}: {problem}"),
                 "wrong value",
             )
             return
@@ -171,7 +171,7 @@ class Share:
     def _stop(self, agent_id: int, key: int, error: BaseException, kind: str) -> None:
         self.stopped.add(agent_id)
         trace = "".join(format_exception(error))[-MAX_TRACEBACK_CHARS:]
-        self._record.failure(key, kind, f"{type(error).__name__}: {_short(error)}", "agent stopped", trace)
+        self._record.failure(key, kind, f"{type(error).__name__}: {_short(str(error), 1000)}", "agent stopped", trace)
         self._ended(agent_id)
 
     def _ended(self, agent_id: int) -> None:
@@ -189,6 +189,5 @@ async def _with_inbox(agent: Agent, inbox: list[tuple[int, Any]], observation: A
     return await agent.step(observation)
 
 
-def _short(value: object) -> str:
-    text = str(value) if isinstance(value, BaseException) else repr(value)
-    return text if len(text) <= 500 else f"{text[:500]}... ({len(text)} characters)"
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"

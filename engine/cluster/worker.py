@@ -207,10 +207,13 @@ class Worker:
             self._outbox.to_journal(self._ledger.take())
 
     def _allowance(self) -> int:
-        """How many agents may start now: 0 while too many wait for replies or for the journal."""
+        """How many agents may start now: 0 while too many requests wait for replies, or rows for the journal.
+
+        Agents that wait for others do not count: those others may have yet to start.
+        """
         if not self._starting or self._unwritten >= MAX_UNWRITTEN:
             return 0
-        return self._window - len(self.scheduler.active)
+        return self._window - self.n_open
 
     def _release(self) -> None:
         """Begin the rounds whose mail is complete."""

@@ -65,7 +65,7 @@ class Engine(Table, frozen=True, kw_only=True):
     start: Literal["fork", "spawn", "inline"] = "fork"
     """How workers start; "inline" runs everything in one process, for debugging a scenario."""
     window: Annotated[int, Meta(ge=1)] = 250_000
-    """Most agents that one worker lets wait at the same time."""
+    """Most requests that one worker lets wait at the models before more of its agents begin their turn."""
     deadline_s: Annotated[float, Meta(gt=0)] = 300.0
     """Longest time that an agent may compute without a break, or wait for anything but its model."""
     failure_budget: Annotated[float, Meta(ge=0, le=1)] = 0.05
