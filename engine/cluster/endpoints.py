@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,5 +63,8 @@ def _sweep(parent: Path) -> None:
     """Remove folders whose process is gone: left only if every process of a run was killed at once."""
     for folder in parent.glob(f"{PREFIX}*-*"):
         pid = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if pid.isdigit() and not psutil.pid_exists(int(pid)) and folder.stat().st_uid == os.getuid():
-            shutil.rmtree(folder, ignore_errors=True)
+        if not pid.isdigit() or psutil.pid_exists(int(pid)):
+            continue
+        with suppress(FileNotFoundError):  # another run that starts just now may sweep, too
+            if folder.stat().st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)

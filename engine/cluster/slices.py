@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 STREAM = 0x511CE5
 """Tells this use of the seed from others."""
 
-Codes = NDArray[np.uint8]
+Codes = NDArray[Any]
+"""Unsigned integers, of one byte each for up to 255 slices."""
 
 
 def draw(shares: Sequence[float], n_agents: int, seed: int) -> Codes | None:
@@ -25,7 +26,7 @@ def draw(shares: Sequence[float], n_agents: int, seed: int) -> Codes | None:
     counts = np.floor(wanted + 1e-9).astype(np.int64)
     order = np.argsort(-(wanted - counts), kind="stable")
     counts[order[: n_agents - int(counts.sum())]] += 1
-    codes: Any = np.repeat(np.arange(len(counts), dtype=np.uint8), counts)
+    codes: Any = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(shares))), counts)
     generator = np.random.Generator(np.random.Philox(np.random.SeedSequence((seed, STREAM))))
     shuffled: Codes = generator.permuted(codes)
     return shuffled

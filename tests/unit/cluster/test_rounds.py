@@ -1,0 +1,137 @@
+"""The barrier: groups go on by themselves, or wait for each other where the scenario couples them."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.cluster.placement import Placement
+from engine.cluster.rounds import Rounds, Start
+from engine.cluster.wire import ShareDone
+from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+
+
+class Sums(Scenario):
+    """A tally is a number, and the outcome their sum."""
+
+    Settings = ScenarioSettings
+
+    def opening(self, group: int) -> Any:
+        return f"open {group}"
+
+    def conclude(self, round_: int, group: int, tallies: Any) -> Outcome:
+        return Outcome({"sum": sum(tallies)}, [round_, group])
+
+
+class CoupledSums(Sums):
+    coupled = True
+
+
+def rounds(groups: int, workers: int, *, n_rounds: int = 3, kind: type[Scenario] = Sums) -> Rounds:
+    scenario = kind(ScenarioSettings(rounds=n_rounds, groups=groups), 12, 1)
+    return Rounds(lambda _: scenario, Placement(12, groups, workers), n_rounds, lambda: 1e9)
+
+
+def done(group: int, round_: int, tally: float = 1, sent: dict[int, int] | None = None) -> ShareDone:
+    return ShareDone(group, round_, msgspec.Raw(msgspec.msgpack.encode(tally)), 3, 2, 1, sent or {})
+
+
+def test_the_opening_starts_every_group() -> None:
+    assert rounds(3, 2).opening() == [Start(group, 1, f"open {group}", {}) for group in range(3)]
+
+
+def test_a_group_goes_on_when_its_own_shares_are_done() -> None:
+    course = rounds(2, 4)
+    course.opening()
+    assert course.take(0, done(0, 1, 5)) == (None, [])
+    state, starts = course.take(1, done(0, 1, 7))
+    assert state is not None
+    assert state.outcome is not None
+    assert state.outcome.stats == {"sum": 12}
+    assert (state.count("n_answered"), state.count("n_excluded"), state.count("n_failed")) == (6, 4, 2)
+    assert starts == [Start(0, 2, [1, 0], {})]
+    assert course.overall() is None
+    assert course.finished == 0
+
+
+def test_groups_may_be_rounds_apart_and_the_run_is_told_in_order() -> None:
+    course = rounds(2, 2)
+    course.opening()
+    for round_ in (1, 2, 3):
+        course.take(0, done(0, round_))
+    assert course.overall() is None
+    told = []
+    for round_ in (1, 2, 3):
+        assert not course.is_over
+        course.take(1, done(1, round_, 10))
+        ended = course.overall()
+        assert ended is not None
+        told.append((ended[0], ended[1].stats))
+    assert told == [(1, {"sum": 11}), (2, {"sum": 11}), (3, {"sum": 11})]
+    assert course.is_over
+    assert course.overall() is None
+
+
+def test_one_group_is_concluded_once() -> None:
+    course = rounds(1, 2)
+    course.opening()
+    course.take(1, done(0, 1, 1))
+    course.take(0, done(0, 1, 2))
+    ended = course.overall()
+    assert ended is not None
+    round_, outcome, groups = ended
+    assert (round_, outcome.observation) == (1, [1, 0]), "not concluded again as 'all groups'"
+    assert [group.outcome for group in groups] == [outcome]
+
+
+def test_no_group_starts_after_the_last_round() -> None:
+    course = rounds(1, 1, n_rounds=1)
+    course.opening()
+    state, starts = course.take(0, done(0, 1))
+    assert state is not None
+    assert starts == []
+    assert course.overall() is not None
+    assert course.is_over
+
+
+def test_coupled_groups_wait_for_each_other() -> None:
+    course = rounds(3, 3, kind=CoupledSums)
+    course.opening()
+    for group in (2, 0):
+        state, starts = course.take(group, done(group, 1))
+        assert state is not None
+        assert starts == []
+    _, starts = course.take(1, done(1, 1))
+    assert [(start.group, start.round) for start in starts] == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_a_group_waits_for_the_mail_that_its_own_shares_have_sent() -> None:
+    course = rounds(2, 4)
+    course.opening()
+    course.take(0, done(0, 1, sent={1: 3}))
+    _, [start] = course.take(1, done(0, 1, sent={0: 2, 1: 1}))
+    assert start.expected == {1: {0: 4}, 0: {0: 2}}
+
+
+def test_coupled_groups_wait_for_the_mail_of_all() -> None:
+    course = rounds(2, 2, kind=CoupledSums)
+    course.opening()
+    course.take(0, done(0, 1, sent={1: 3}))
+    _, starts = course.take(1, done(1, 1, sent={0: 5}))
+    for start in starts:
+        assert start.expected == {1: {0: 3}, 0: {1: 5}}
+
+
+@pytest.mark.parametrize("arrival", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_tallies_come_in_agent_order_whoever_is_first(arrival: tuple[int, ...]) -> None:
+    class Ordered(Sums):
+        def conclude(self, round_: int, group: int, tallies: Any) -> Outcome:
+            return Outcome({"tallies": str(tallies)})
+
+    course = rounds(1, 3, kind=Ordered)
+    course.opening()
+    for worker in arrival:
+        state, _ = course.take(worker, done(0, 1, worker * 10))
+    assert state is not None
+    assert state.outcome is not None
+    assert state.outcome.stats == {"tallies": "[0, 10, 20]"}
