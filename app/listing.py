@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,12 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from rich.console import Console
 from rich.text import Text
 
 from app import figures, rounds, runs
-from app.sanitise import clean
+from app.sanitise import clean, json_line
 from engine.errors import JournalError
 from engine.journal.listing import Glance, look_at, run_folders
 from engine.journal.run_directory import RunDirectory, default_parent
@@ -61,21 +59,29 @@ def print_listing(console: Console, listing: Listing, now: datetime) -> None:
 def as_json(listing: Listing, now: datetime) -> str:
     """Return the object of `--json`."""
     broken = [{"path": error.where, "what": error.what, "hint": error.hint} for error in listing.broken]
-    return json.dumps({"runs": [describe(run, now) for run in listing.runs], "unreadable": broken})
+    return json_line({"runs": [describe(run, now) for run in listing.runs], "unreadable": broken})
 
 
 def describe(run: Glance, now: datetime) -> dict[str, Any]:
     """Return what is known of a run at a glance, for JSON."""
+    progress = run.progress
     return {
         "name": run.manifest.name,
-        "run_directory": str(run.directory),
+        "run_directory": run.directory,
         "state": run.state,
         "pid": run.pid,
-        "started": run.started.isoformat(),
-        "last_sign": run.last_sign.isoformat(),
+        "started": run.started,
+        "last_sign": run.last_sign,
         "seconds": _seconds(run, now),
         "bytes": run.bytes,
-        **msgspec.structs.asdict(run.progress),
+        "n_agents": progress.agents,
+        "n_rounds": progress.rounds,
+        "rounds_done": progress.rounds_done,
+        "share_of_round": progress.share,
+        "backends": progress.models,
+        "replies": progress.replies,
+        "tokens_in": progress.tokens_in,
+        "tokens_out": progress.tokens_out,
         "resume": resume_command(run),
     }
 

@@ -14,6 +14,7 @@ import click
 from app import streams
 from app.catalogue import presets, scenarios
 from app.presets_cli import check, schema
+from app.reading_cli import list_runs, show
 from app.repeat_cli import branch, replay
 from app.sanitise import clean
 from engine.errors import ExitCode, SimtuiError
@@ -103,7 +104,7 @@ def cli(
     ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
-for command in (check, schema, presets, scenarios, replay, branch):
+for command in (check, schema, presets, scenarios, list_runs, show, replay, branch):
     command.context_settings = LAYOUT
     cli.add_command(command)
 

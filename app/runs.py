@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
 from engine.journal.listing import is_run
 from engine.journal.run_directory import RunDirectory, default_parent
 
 if TYPE_CHECKING:
+    from engine.preset.layers import Layer
     from engine.preset.load import Loaded
 
 CHANGEABLE = ("engine", "journal")
@@ -40,13 +41,8 @@ def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
     """Return the preset of a run with a few settings changed, of those that may. Raises SimtuiError."""
     from engine.preset import assignments
     from engine.preset.load import load
-    from engine.preset.toml_source import file_layer
 
-    try:
-        content = run.preset.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(run.preset), hint="") from error
-    layer = file_layer("run", str(run.preset), content)
+    layer = _layer_of(run)
     before = load([layer], str(run.preset)).preset
     loaded = load([layer, assignments.command_line(sets)], str(run.preset))
     for field in before.__struct_fields__:
@@ -57,3 +53,18 @@ def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
                 hint=f"a resumed run may change {' and '.join(CHANGEABLE)}; start a new run for the rest",
             )
     return loaded
+
+
+def settings_of(run: RunDirectory) -> dict[tuple[str, ...], Any]:
+    """Return every setting of a run's preset by its key path. Raises SimtuiError."""
+    return {setting.path: setting.value for setting in _layer_of(run).settings}
+
+
+def _layer_of(run: RunDirectory) -> Layer:
+    from engine.preset.toml_source import file_layer
+
+    try:
+        content = run.preset.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(run.preset)) from error
+    return file_layer("run", str(run.preset), content)

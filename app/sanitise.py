@@ -7,6 +7,7 @@ out of here with markup switched off (see `app.streams`), so square brackets mea
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -36,6 +37,16 @@ def clean(text: object, limit: int = MAX_CHARS, *, lines: bool = False) -> str:
     if len(seen) <= limit and len(given) <= limit:
         return seen
     return seen[: max(0, limit - len(ELLIPSIS))] + ELLIPSIS[:limit]
+
+
+def json_line(value: object) -> str:
+    """Return JSON of structs and plain values, in ASCII, so that no text in it reaches the terminal raw.
+
+    Numbers that JSON has no form for (NaN, infinities) become null.
+    """
+    import msgspec
+
+    return json.dumps(msgspec.json.decode(msgspec.json.encode(value, enc_hook=str)))
 
 
 def _shown(char: str, lines: bool) -> str:

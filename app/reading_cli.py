@@ -1,0 +1,60 @@
+"""The commands that read runs: `runs`, `show`, `export`, `compare`, `verify`. None of them changes a run."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+import click
+
+
+@click.command("runs")
+@click.argument("folders", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
+    """List the runs in the usual place, and in FOLDERS if any are given, newest first.
+
+    Each with its state, how far it is, how many agents and tokens, when it started, how long it took, and the
+    command that goes on with it. A run is "died" if it was to run on, but no process runs it.
+    """
+    from app import listing
+    from app.console import console
+
+    found, now = listing.list_runs(folders), datetime.now(UTC)
+    if as_json:
+        click.echo(listing.as_json(found, now))
+    else:
+        listing.print_listing(console(sys.stdout), found, now)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("agent", type=click.IntRange(min=0), required=False)
+@click.option("--round", "round_", type=click.IntRange(min=1), help="Of an agent: this round alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None:
+    """Tell what RUN was and how its rounds ended; or the life of AGENT in it.
+
+    The life of an agent is each prompt as the model saw it, each reply, the value read from it, messages and
+    failures. Agents are numbered from 0.
+    """
+    from app import story, summary
+    from app.console import console
+    from app.runs import find_run
+    from app.streams import can_draw_blocks
+
+    found, page, now = find_run(run), console(sys.stdout), datetime.now(UTC)
+    if agent is None:
+        if round_ is not None:
+            raise click.UsageError("--round belongs to an AGENT")
+        told = summary.summarise(found)
+        if as_json:
+            click.echo(summary.as_json(told, now))
+        else:
+            summary.print_summary(page, told, now, blocks=can_draw_blocks(sys.stdout))
+        return
+    chapters = story.read_story(found, agent, round_)
+    if as_json:
+        click.echo(story.as_json(found, agent, chapters))
+    else:
+        story.print_story(page, agent, chapters)
