@@ -171,7 +171,8 @@ class Share:
     def _stop(self, agent_id: int, key: int, error: BaseException, kind: str) -> None:
         self.stopped.add(agent_id)
         trace = "".join(format_exception(error))[-MAX_TRACEBACK_CHARS:]
-        self._record.failure(key, kind, f"{type(error).__name__}: {_short(str(error), 1000)}", "agent stopped", trace)
+        detail = f"{type(error).__name__}: {_short(str(error), 1000)}"
+        self._record.failure(key, kind, detail, "agent stopped", trace)
         self._ended(agent_id)
 
     def _ended(self, agent_id: int) -> None:
