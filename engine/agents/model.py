@@ -14,6 +14,7 @@ from engine.errors import SimtuiError
 from engine.journal.history import History, Past
 from engine.journal.storable import Value
 from engine.keys import MAX_CALLS, CallKey, unpack
+from engine.models.answer_list import List
 from engine.models.answers import (
     MAX_ANSWER_CHARS,
     Answer,
@@ -26,12 +27,16 @@ from engine.models.answers import (
     with_mark,
 )
 from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, Sampling, content_id
+from engine.models.reading import Reading, read
 
 if TYPE_CHECKING:
     from engine.agents.scheduler import Scheduler
 
 STEP_CALLS = MAX_CALLS // 2
 """Calls below this number belong to an agent's step, the others to answering what it was asked."""
+
+Asked = Answer | Json | List
+"""What an agent may ask for."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _FREE_TEXT = Text()
@@ -62,7 +67,7 @@ class Record(Protocol):
     def reply(
         self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: str | None
     ) -> None:
-        """Keep the reply to a ModelCall; `value` is None where there is a problem."""
+        """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
 
     def told(self, sender: int, inbox: CallKey, message: Any) -> None:
         """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
@@ -78,6 +83,10 @@ class Record(Protocol):
 
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Keep one entry of the failure ledger."""
+
+
+TAKEN = "taken"
+"""What the ledger says was done about a reply that has a value all the same."""
 
 
 class TooManyCalls(Exception):
@@ -120,7 +129,7 @@ class ModelCall(Effect):
     form: int
     prompt_id: int
 
-    def __init__(self, model: Model, prompt: Prompt, answer: Answer | Json, facts: Any) -> None:
+    def __init__(self, model: Model, prompt: Prompt, answer: Asked, facts: Any) -> None:
         self.model = model
         self.prompt = prompt
         self.answer = answer
@@ -168,17 +177,17 @@ class Model:
         self._open: dict[int, ModelCall] = {}
         self._requests: list[Request] = []
         self._prefix_ids: dict[tuple[Message, ...], int] = {}
-        self._form_ids: dict[Answer | Json, int] = {}
+        self._form_ids: dict[Asked, int] = {}
         self._new_prefixes: dict[int, tuple[Message, ...]] = {}
         self._new_forms: dict[int, Form] = {}
         self._last: dict[tuple[int, int], Any] = {}
 
-    def chat(self, prompt: Prompt, answer: Answer | Json = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
+    def chat(self, prompt: Prompt, answer: Asked = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
         """Ask the model to continue a conversation and await its answer.
 
-        `answer` says what counts as one (`Number`, `Choice`, `Text`, `Json`). `facts` is the same situation
-        as data, for rule-based policies; it is not sent to language models. Raises AnswerFailed when no try
-        gave an acceptable answer and the preset says to exclude.
+        `answer` says what counts as one (`Number`, `Choice`, `Text`, `Json`, `List`). `facts` is the same
+        situation as data, for rule-based policies; it is not sent to language models. Raises AnswerFailed
+        when no try gave an acceptable answer and the preset says to exclude.
         """
         return ModelCall(self, prompt, answer, facts if self._wants_facts else None)
 
@@ -232,16 +241,19 @@ class Model:
             if call is None:
                 continue
             try:
-                value = read_reply(call.answer, result)
+                reading = read_reply(call.answer, result)
             except Unreadable as unreadable:
                 self._unusable(call, result, unreadable)
             else:
-                self._record.reply(
-                    call, result, model=self._number, prompt=call.prompt_id, value=value, problem=None
-                )
-                self._answered(call, value)
+                self._answered(call, result, reading)
 
-    def _answered(self, call: ModelCall, value: Any) -> None:
+    def _answered(self, call: ModelCall, result: Result, reading: Reading) -> None:
+        value, remark, detail = reading
+        self._record.reply(
+            call, result, model=self._number, prompt=call.prompt_id, value=value, problem=remark
+        )
+        if remark is not None:
+            self._record.failure(call.key, remark, detail, TAKEN)
         self._note_last(call, value)
         self._scheduler.complete(call, value)
 
@@ -255,8 +267,10 @@ class Model:
             self._diverge(call)
             if self._beyond is not Beyond.REPORT:
                 return
-        if past.problem is None:
+        if past.value is not None:
             value = _restored(call.answer, past.value)
+            if past.problem is not None:
+                self._record.failure(call.key, past.problem, "", TAKEN)
             self._note_last(call, value)
             self._scheduler.later(call, value)
         else:
@@ -286,7 +300,7 @@ class Model:
         self._retry_or_give_up(call, result, reason)
 
     def _retry_or_give_up(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
-        again = call.tries < self._policy.retries
+        again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT
         action = "asked again" if again else self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
         if not again:
@@ -332,15 +346,15 @@ class Model:
         self._record.prefix(prefix, base)
         return prefix
 
-    def _learn_form(self, answer: Answer | Json) -> int:
+    def _learn_form(self, answer: Asked) -> int:
         form = self._form(answer)
         form_id = self._form_ids[answer] = content_id(form)
         self._new_forms[form_id] = form
         self._record.form(form_id, form)
         return form_id
 
-    def _form(self, answer: Answer | Json) -> Form:
-        return Form(answer.wire if isinstance(answer, Json) else answer, self._sampling)
+    def _form(self, answer: Asked) -> Form:
+        return Form(_wire(answer), self._sampling)
 
 
 def take_key(activation: Any) -> int:
@@ -352,24 +366,31 @@ def take_key(activation: Any) -> int:
     return key
 
 
-def read_reply(answer: Answer | Json, result: Result) -> Any:
-    """Return the answer that a reply holds. Raises Unreadable."""
+def read_reply(answer: Asked, result: Result) -> Reading:
+    """Return the answer that a reply holds, and what is to be said about it. Raises Unreadable."""
     if result.finish is not Finish.STOP and not (result.finish is Finish.LENGTH and isinstance(answer, Text)):
         problem, detail = _PROBLEM_OF[result.finish]
         raise Unreadable(problem, detail or result.text[:500])
     if len(result.text) > MAX_ANSWER_CHARS:
         raise Unreadable(Problem.OUT_OF_RANGE, f"the reply has {len(result.text)} characters; keep it short")
-    return answer.parse(result.text)
+    reading = read(answer, _wire(answer), result.text)
+    if result.dropped and reading.remark is None:
+        return Reading(reading.value, Problem.CONTEXT, f"the {result.dropped} oldest messages were left out")
+    return reading
 
 
-def _restored(answer: Answer | Json, stored: Value) -> Any:
+def _wire(answer: Asked) -> Answer:
+    return answer.wire if isinstance(answer, Json | List) else answer
+
+
+def _restored(answer: Asked, stored: Value) -> Any:
     """Return an answer as it was, from the form in which the journal keeps it."""
     return stored if isinstance(answer, (Number, Choice, Text)) else _parsed(answer, str(stored))
 
 
-def _parsed(answer: Answer | Json, conclusion: str) -> Any:
+def _parsed(answer: Asked, conclusion: str) -> Any:
     """Read an answer that has no reasoning before it. Raises Unreadable."""
-    return answer.parse(with_mark(answer.wire if isinstance(answer, Json) else answer, conclusion))
+    return answer.parse(with_mark(_wire(answer), conclusion))
 
 
 def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:

@@ -32,7 +32,7 @@ CREATE TABLE replies (       -- one row a reply of a model, in order of arrival
   prefix INTEGER REFERENCES prefixes(id),  -- its leading messages, shared by many prompts
   form INTEGER REFERENCES forms(id),       -- the answer asked for, and the sampling
   value,                     -- the answer read from the text: REAL, TEXT, or JSON text of an object
-  problem TEXT,              -- why there is no value
+  problem TEXT,              -- what was wrong with the reply
   finish TEXT,               -- stop, length, context, timeout or error
   tokens_in INTEGER,         -- of the whole prompt
   tokens_out INTEGER,

@@ -27,6 +27,9 @@ class Problem(StrEnum):
 
     UNPARSED = "unparsed"
     OUT_OF_RANGE = "out of range"
+    REFUSED = "refused"
+    REPAIRED = "repaired"
+    """There is a value, but it was not written as asked."""
     TRUNCATED = "truncated"
     CONTEXT = "context cut"
     TIMED_OUT = "timed out"
@@ -139,8 +142,12 @@ class Json:
 
     def parse(self, text: str) -> Any:
         """Return an instance of the struct. Raises Unreadable."""
+        return self.convert(self.wire.parse(text))
+
+    def convert(self, value: Any) -> Any:
+        """Return the instance that a decoded JSON value stands for. Raises Unreadable."""
         try:
-            return msgspec.convert(self.wire.parse(text), self.struct)
+            return msgspec.convert(value, self.struct)
         except msgspec.ValidationError as error:
             raise Unreadable(Problem.UNPARSED, f"the JSON object does not fit: {error}") from error
 

@@ -47,7 +47,8 @@ class _Filler:
                 return low + int(self._draw() * (high - low + 1))
             case "number":
                 low, high = _bounds(schema, 1e-9)
-                return low + self._draw() * (high - low)
+                step = schema.get("multipleOf", 1e-9)
+                return round(low + self._draw() // (step / (high - low)) * step if high > low else low, 9)
             case "boolean":
                 return self._draw() < 0.5
             case "null":

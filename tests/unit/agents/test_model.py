@@ -12,6 +12,7 @@ from engine.agents.memory import Memory, Prompt, said
 from engine.agents.model import STEP_CALLS, TooManyCalls
 from engine.errors import SimtuiError
 from engine.keys import pack, unpack
+from engine.models.answer_list import List
 from engine.models.answers import Answer, Choice, Json, Number, Problem, Text
 from engine.models.protocol import Catalogue, Finish, Form, Message, Result, Sampling, content_id
 from tests.fakes.model_bench import RULES, Bench, Record
@@ -173,6 +174,24 @@ def test_quoting_a_bad_reply_does_not_enter_the_memory() -> None:
     assert bench.endings.values == {0: ["Which number?", "40"]}
 
 
+def test_a_repaired_reply_counts_and_is_marked() -> None:
+    bench = Bench()
+    bench.begin(asking())
+    bench.reply("I choose **33**.")
+    assert bench.endings.values == {0: 33}
+    assert bench.record.replies == [(pack(1, 0), 33, "repaired")]
+    assert bench.record.failures == [(0, "repaired", "reply with one number from 0 to 100", "taken")]
+
+
+def test_a_refusal_is_counted_and_asked_again() -> None:
+    bench = Bench()
+    bench.begin(asking())
+    bench.reply("I'm sorry, I cannot choose 33.")
+    [again] = bench.reply("33")
+    assert "a refusal is no answer" in bench.conversation(again)[-1][1]
+    assert [failure[1] for failure in bench.record.failures] == ["refused"]
+
+
 @pytest.mark.parametrize("retries", [0, 1, 5])
 def test_nobody_is_asked_more_often_than_the_preset_says(retries: int) -> None:
     bench = Bench(retries=retries)
@@ -273,7 +292,7 @@ def test_fail_ends_the_run_and_says_where() -> None:
 
 @pytest.mark.parametrize(
     ("finish", "kind"),
-    [(Finish.TIMEOUT, Problem.TIMED_OUT), (Finish.ERROR, Problem.SERVER), (Finish.CONTEXT, Problem.CONTEXT)],
+    [(Finish.TIMEOUT, Problem.TIMED_OUT), (Finish.ERROR, Problem.SERVER)],
 )
 def test_what_is_not_the_models_fault_is_not_quoted_to_it(finish: Finish, kind: Problem) -> None:
     bench = Bench(retries=1)
@@ -285,6 +304,23 @@ def test_what_is_not_the_models_fault_is_not_quoted_to_it(finish: Finish, kind: 
     assert bench.record.failures[0][1] == kind
     assert bench.record.failures[0][2], "the ledger says what happened"
     assert bench.endings.values == {0: 5}
+
+
+def test_what_does_not_fit_into_the_context_is_not_asked_again() -> None:
+    bench = Bench(retries=3)
+    bench.begin(asking())
+    bench.reply(Result(0, "", Finish.CONTEXT))
+    assert [failure[1::2] for failure in bench.record.failures] == [("context cut", "exclude")]
+    assert isinstance(bench.endings.errors[0], AnswerFailed)
+
+
+def test_an_answer_to_half_a_conversation_counts_and_is_marked() -> None:
+    bench = Bench()
+    bench.begin(asking())
+    bench.reply(Result(0, "33", dropped=4))
+    assert bench.endings.values == {0: 33}
+    assert bench.record.replies == [(pack(1, 0), 33, "context cut")]
+    assert bench.record.failures == [(0, "context cut", "the 4 oldest messages were left out", "taken")]
 
 
 def test_a_reply_that_was_cut_off_is_no_number() -> None:
@@ -374,6 +410,13 @@ def test_a_struct_comes_back() -> None:
     bench.begin(asking(Json(Offer)))
     bench.reply('{"price": 2.5, "item": "apple"}')
     assert bench.endings.values == {0: Offer(2.5, "apple")}
+
+
+def test_a_list_comes_back() -> None:
+    bench = Bench()
+    bench.begin(asking(List(GUESS, 1, 3)))
+    bench.reply("[1, 2]")
+    assert bench.endings.values == {0: [1, 2]}
 
 
 def test_asking_for_the_same_struct_again_is_the_same_form() -> None:
