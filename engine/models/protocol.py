@@ -80,6 +80,8 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     Times are seconds: `queued_s` from arrival at the service to the start of work, `busy_s` from there to the
     end. Tokens: `tokens_in` counts the whole prompt, `tokens_cached` those of them that cost no work.
     `dropped` counts the oldest messages of the tail that did not fit into the model's context.
+    `samples` is how many equal prompts were answered by one request to a server: above 1, the tokens are this
+    reply's share, and which of the replies came to whom depends on what else was asked at that time.
     With finish ERROR or TIMEOUT, `text` is what went wrong.
     """
 
@@ -92,6 +94,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     queued_s: float = 0.0
     busy_s: float = 0.0
     dropped: int = 0
+    samples: int = 1
 
 
 class ResultBatch(msgspec.Struct, array_like=True, gc=False):

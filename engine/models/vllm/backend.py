@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.models.protocol import Catalogue, Deliver, Request
+from engine.errors import ModelError
+from engine.models.protocol import Catalogue, Deliver, Finish, Request, Result
 from engine.models.settings import Vllm
+
+if TYPE_CHECKING:
+    from engine.models.vllm.dispatch import Dispatcher
+    from engine.models.vllm.fleet import Fleet
+
+LOOK_S, TICK_S = 1.0, 0.1
 
 
 class VllmBackend:
     """Requests in, results out; everything between is asyncio on the service's event loop."""
 
-    def __init__(self, settings: Vllm, catalogue: Catalogue, seed: int, directory: Path) -> None:
+    def __init__(
+        self,
+        settings: Vllm,
+        catalogue: Catalogue,
+        seed: int,
+        directory: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        look_s: float = LOOK_S,
+        tick_s: float = TICK_S,
+    ) -> None:
         """`seed` is the run's; logs of servers that are started go to `directory`."""
         self._settings = settings
+        self._catalogue = catalogue
+        self._seed = seed
+        self._directory = directory
+        self._environment = os.environ if environment is None else environment
+        self._clock = clock
+        self._now = now
+        self._pace = look_s, tick_s
+        self._fleet: Fleet | None = None
+        self.dispatcher: Dispatcher | None = None
 
     async def open(self) -> dict[str, Any]:
-        """Reach the servers. Raises ModelError."""
-        return {}
+        """Reach the servers, after starting those that the run starts itself. Raises ModelError."""
+        try:
+            from engine.models.vllm.fleet import Fleet
+        except ImportError as error:
+            raise ModelError(
+                "the package for HTTP is not installed",
+                where="model.backend",
+                hint="pip install simtui[vllm]",
+            ) from error
+        self._fleet = Fleet(self._settings, self._catalogue, self._seed, self._clock, self._now)
+        facts = await self._fleet.open(self._environment, self._pace)
+        self.dispatcher = self._fleet.dispatcher
+        return facts
 
     def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
-        """Take a batch."""
+        """Take a batch; every request is answered once, through `deliver`, in the event loop."""
+        if self.dispatcher is None:
+            deliver([Result(request.key, "the backend is not open", Finish.ERROR) for request in requests])
+        else:
+            self.dispatcher.submit(requests, deliver)
 
     async def close(self) -> None:
-        """Stop."""
+        """Close all connections, and stop the servers that the run has started."""
+        self.dispatcher = None
+        if self._fleet is not None:
+            await self._fleet.close()

@@ -1,0 +1,46 @@
+"""What a server is and takes, as found out by asking it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Structure(StrEnum):
+    """How a server can be told to hold a reply to a form."""
+
+    STRUCTURED_OUTPUTS = "structured_outputs"
+    """vLLM from 0.11 on: patterns, choices and JSON schemas."""
+    GUIDED = "guided"
+    """Older vLLM: the same under other names. Newer ones take these names, and do nothing about them."""
+    JSON_SCHEMA = "response_format"
+    """OpenAI, llama-server, Ollama and others: a JSON schema, nothing else."""
+    NONE = "none"
+
+
+class Features(msgspec.Struct, frozen=True):
+    """One server. The defaults are what every server of chat completions takes."""
+
+    software: str = "unknown"
+    model: str = ""
+    """The model's name in requests."""
+    replies_as: str = ""
+    """The model's name in replies; hosted ones add a date."""
+    context: int | None = None
+    """Most tokens of prompt and reply together, if the server tells."""
+    structure: Structure = Structure.NONE
+    samples: bool = False
+    """Several replies to one request (`n`)."""
+    seed: bool = False
+    extended: bool = False
+    """`top_k` and `min_p`."""
+    priority: bool = False
+    resumes: bool = False
+    """Goes on with a reply that was begun (`continue_final_message`)."""
+    counts: bool = False
+    """Tells how many tokens a conversation has (`/tokenize`)."""
+    metrics: bool = False
+    """Tells its queue (`/metrics`, as vLLM names it)."""
+    limit_field: str = "max_tokens"
+    """What the longest reply is called: OpenAI's newer models want `max_completion_tokens`."""
