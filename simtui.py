@@ -6,7 +6,6 @@ from engine.agents.mail import AskFailed
 from engine.agents.memory import Memory, Prompt
 from engine.agents.scheduler import DeadlineExceeded
 from engine.agents.world import World
-from engine.errors import SimtuiError
 from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Rule, Turn
 from engine.models.protocol import Message
@@ -27,7 +26,6 @@ __all__ = [
     "Rule",
     "Scenario",
     "ScenarioSettings",
-    "SimtuiError",
     "Text",
     "Turn",
     "World",
