@@ -43,12 +43,13 @@ class Effect:
 class Gather(Effect):
     """Waits for several effects at once; the result is the list of theirs, in order."""
 
-    __slots__ = ("_effects", "_missing", "_values")
+    __slots__ = ("_effects", "_errors", "_missing", "_values")
 
     def __init__(self, effects: tuple[Effect, ...]) -> None:
         self._effects = effects
         self._missing = len(effects)
         self._values: list[Any] = [None] * len(effects)
+        self._errors: dict[int, BaseException] = {}
 
     def begin(self, scheduler: Scheduler) -> None:
         """Start all parts."""
@@ -58,28 +59,35 @@ class Gather(Effect):
             effect.activation, effect.gather, effect.index = self.activation, self, index
             try:
                 effect.begin(scheduler)
-            except Exception:
-                self._missing = -1
-                raise
+            except Exception as error:
+                scheduler.later(effect, None, error)
 
     def take(self, scheduler: Scheduler, index: int, value: Any) -> None:
-        """Receive the value of one part; the last one completes the whole."""
+        """Receive the value of one part."""
         self._values[index] = value
-        self._missing -= 1
-        if self._missing == 0:
-            scheduler.complete(self, self._values)
+        self._ended(scheduler)
 
-    def abort(self, scheduler: Scheduler, error: BaseException) -> None:
-        """End with the first error of a part; values that come later are dropped."""
-        if self._missing > 0:
-            self._missing = -1
-            scheduler.fail(self, error)
+    def miss(self, scheduler: Scheduler, index: int, error: BaseException) -> None:
+        """Note that one part has failed."""
+        self._errors[index] = error
+        self._ended(scheduler)
+
+    def _ended(self, scheduler: Scheduler) -> None:
+        # Not before all parts have ended: it must not matter which of two was the first to fail, nor whether
+        # the round is over before a part that nobody waits for.
+        self._missing -= 1
+        if self._missing:
+            return
+        if self._errors:
+            scheduler.fail(self, self._errors[min(self._errors)])
+        else:
+            scheduler.complete(self, self._values)
 
 
 def gather(*effects: Effect) -> Gather:
     """Wait for several model calls or asks at once: `a, b = await gather(first, second)`.
 
-    If one fails, its error is raised at once and the other results are dropped. Raises TypeError for anything
+    If some fail, the error of the first of these is raised when all have ended. Raises TypeError for anything
     else: asyncio.gather is for asyncio's awaitables.
     """
     for effect in effects:

@@ -95,7 +95,7 @@ class Scheduler:
     def fail(self, effect: Effect, error: BaseException) -> None:
         """Raise an error where the effect is awaited."""
         if effect.gather is not None:
-            effect.gather.abort(self, error)
+            effect.gather.miss(self, effect.index, error)
         elif self.active.get(effect.activation.agent.id) is effect.activation:
             self._advance(effect.activation, effect.activation.coroutine.throw, error)
 
