@@ -9,6 +9,15 @@ from engine.models.settings import Dummy, LlamaCpp, Policy, Vllm
 
 def make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
     """Return the backend of a model of the preset, not yet open."""
+    backend = _make(setup, name, catalogue)
+    if not setup.models[name].answer_cache:
+        return backend
+    from engine.models.answer_cache import CachedBackend
+
+    return CachedBackend(backend, catalogue, setup.preset.seed, setup.cache_directory / "answers.db")
+
+
+def _make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
     seed = setup.preset.seed
     match setup.models[name]:
         case Dummy() as settings:

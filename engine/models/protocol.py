@@ -81,7 +81,8 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     end. Tokens: `tokens_in` counts the whole prompt, `tokens_cached` those of them that cost no work.
     `dropped` counts the oldest messages of the tail that did not fit into the model's context.
     `samples` is how many equal prompts were answered by one request to a server: above 1, the tokens are this
-    reply's share, and which of the replies came to whom depends on what else was asked at that time.
+    reply's share, and which of the replies came to whom depends on what else was asked at that time. 0 marks
+    a reply from the answer cache, which no request was made for.
     With finish ERROR or TIMEOUT, `text` is what went wrong.
     """
 

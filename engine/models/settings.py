@@ -33,6 +33,20 @@ class ModelSettings(
     """Texts that end a reply."""
     timeout_s: Positive | None = None
     """A request that has not been answered after so many seconds at the model counts as timed out."""
+    answer_cache: bool = False
+    """Take replies that an earlier run got for equal requests from a file, and keep new ones there."""
+    price_in: NonNegative | None = None
+    """Price of a million tokens of prompts."""
+    price_out: NonNegative | None = None
+    """Price of a million tokens of replies."""
+    price_cached: NonNegative | None = None
+    """Price of a million tokens of prompts that the model had in its cache; that of others if not given."""
+    currency: Annotated[str, Meta(min_length=1, max_length=20)] = "USD"
+    """What prices and `[budget] money` are in; only a name."""
+    requests_per_minute: Positive | None = None
+    """Most requests a minute, of all workers together."""
+    tokens_per_minute: Positive | None = None
+    """Most tokens a minute, prompts and replies, of all workers together."""
 
     @property
     def sampling(self) -> Sampling:
