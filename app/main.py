@@ -13,8 +13,9 @@ import click
 
 from app import streams
 from app.catalogue import presets, scenarios
+from app.population_cli import population, sample
 from app.presets_cli import check, schema
-from app.reading_cli import list_runs, show
+from app.reading_cli import export, list_runs, show
 from app.repeat_cli import branch, replay
 from app.sanitise import clean
 from engine.errors import ExitCode, SimtuiError
@@ -104,7 +105,7 @@ def cli(
     ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
-for command in (check, schema, presets, scenarios, list_runs, show, replay, branch):
+for command in (check, schema, presets, scenarios, sample, population, list_runs, show, export, replay, branch):
     command.context_settings = LAYOUT
     cli.add_command(command)
 

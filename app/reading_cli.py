@@ -58,3 +58,29 @@ def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None
         click.echo(story.as_json(found, agent, chapters))
     else:
         story.print_story(page, agent, chapters)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--format", "form", type=click.Choice(["csv", "jsonl", "parquet", "arrow"]), required=True)
+@click.option("--table", default="answers", show_default=True, help="A table or view of the run file.")
+@click.option("--out", metavar="FILE", help="File to make; without, csv and jsonl go to standard output.")
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+def export(run: str, form: str, table: str, out: str | None, force: bool) -> None:
+    """Write a table of RUN as CSV, JSON Lines, Parquet or Arrow, however large it is.
+
+    docs/files.md describes the tables and views: answers, replies, rounds, failures, usage and others. FILE
+    appears when it is whole. Parquet and Arrow need pyarrow: pip install 'simtui[analysis]'.
+    """
+    from pathlib import Path
+
+    from app import export as exporting
+    from app.runs import find_run
+    from app.sanitise import clean
+    from engine.journal.export import Format
+
+    if out is None:
+        exporting.to_stdout(find_run(run), table, Format(form), sys.stdout)
+    else:
+        told = exporting.to_file(find_run(run), table, Format(form), Path(out).expanduser(), force=force)
+        click.echo(clean(told), err=True)
