@@ -105,7 +105,9 @@ def cli(
     ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
-for command in (check, schema, presets, scenarios, sample, population, list_runs, show, export, replay, branch):
+COMMANDS = (check, schema, presets, scenarios, sample, population, list_runs, show, export, replay, branch)
+
+for command in COMMANDS:
     command.context_settings = LAYOUT
     cli.add_command(command)
 

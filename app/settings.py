@@ -28,6 +28,7 @@ def load(
     platform's usual place if not given, and it need not exist. Raises PresetError with all that is wrong.
     """
     from engine.preset import assignments
+    from engine.preset.anchor import anchored
     from engine.preset.load import load as merge_and_check
 
     path = find_preset(preset_name)
@@ -38,7 +39,8 @@ def load(
         assignments.environment(environ),
         assignments.command_line(sets),
     ]
-    return merge_and_check(layers, str(path))
+    loaded = merge_and_check(layers, str(path))
+    return loaded._replace(preset=anchored(loaded.preset, path.parent))
 
 
 def find_preset(name: str) -> Path:

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.errors import ModelError
 from engine.models.settings import Dummy, Policy
+from engine.population.settings import Population
 from engine.preset.check import faults
 from engine.preset.problems import Problem
 from engine.preset.schema import DEFAULT_MODEL
@@ -23,6 +24,7 @@ def disagreements(tables: Tables) -> Iterator[Problem]:
     """Yield what the types of the schema cannot say."""
     yield from _fallback(tables)
     yield from _scenario(tables)
+    yield from _population(tables)
     for path, model in _models(tables):
         yield from _policy(tables, path, model)
         yield from _latency(path, model)
@@ -44,6 +46,15 @@ def _scenario(tables: Tables) -> Iterator[Problem]:
     if scenario and population:
         for key, what, allowed in scenario.problems(population.size):
             yield Problem(path=("scenario", key), what=one_line(what, 200), allowed=one_line(allowed, 200))
+
+
+def _population(tables: Tables) -> Iterator[Problem]:
+    population = tables.get("population")
+    if population and msgspec.structs.replace(population, size=1) != Population(size=1):
+        from engine.population.check import faults as population_faults  # brings numpy along
+
+        for path, what, allowed, near in population_faults(population):
+            yield Problem(path=("population", *path), what=what, allowed=allowed, nearest=near)
 
 
 def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:

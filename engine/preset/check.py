@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from engine.preset.problems import Problem
-from engine.preset.variants import Struct, Variants, home, is_struct, items, keys, variants
+from engine.preset.variants import Struct, Variants, bare, home, is_struct, items, keys, variants
 from engine.preset.wording import Path, allowed, nearest, one_of, path_text, show, show_at
 
 INT_MAX = 2**63 - 1
@@ -21,7 +21,7 @@ INT_MAX = 2**63 - 1
 
 def faults(kind: Any, value: object, path: Path) -> Iterator[Problem]:
     """Yield what is wrong with a value that ought to be of a type."""
-    known = variants(kind)
+    known, kind = variants(kind), bare(kind)
     if item := items(kind):
         yield from _item_faults(item, get_origin(kind) is dict, value, path)
     elif known or is_struct(kind):

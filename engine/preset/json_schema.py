@@ -9,15 +9,13 @@ from msgspec.structs import FieldInfo, fields
 
 from engine.preset.docstrings import meanings
 from engine.preset.schema import Preset, Table
-from engine.preset.variants import Struct, is_struct, items, structs
+from engine.preset.variants import Struct, items, structs, structs_within
 
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a whole preset, with every scenario and every backend."""
     schema = msgspec.json.schema(_whole_preset())
-    tables = [table for field in fields(Preset) for table in structs(field.type)]
-    inner = [field.type for table in tables for field in fields(table) if is_struct(field.type)]
-    described: list[Struct] = [Preset, *tables, *inner]
+    described: list[Struct] = [Preset, *(table for f in fields(Preset) for table in structs_within(f.type))]
     for struct in described:
         properties = schema["$defs"][struct.__name__]["properties"]
         for name, meaning in meanings(struct).items():

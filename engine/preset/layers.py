@@ -7,7 +7,7 @@ layer replaces a setting altogether, except that it may name a path inside of on
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from engine.preset.problems import Problem
@@ -28,6 +28,8 @@ class Layer(NamedTuple):
     name: str
     settings: tuple[Setting, ...]
     problems: tuple[Problem, ...] = ()
+    places: Mapping[Path, str] = {}
+    """Where keys inside of settings were given."""
 
 
 class Origin(NamedTuple):
@@ -83,6 +85,7 @@ def merge(layers: Iterable[Layer]) -> Merged:
         for setting in layer.settings:
             _apply(merged, setting)
             merged.origins[setting.path] = Origin(layer.name, setting.where, rank)
+        merged.origins.update((path, Origin(layer.name, where, rank)) for path, where in layer.places.items())
     return merged
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import FieldInfo, fields
 
 from engine.preset.docstrings import meanings
 from engine.preset.schema import Preset
-from engine.preset.variants import Struct, Variants, is_struct, items, structs, variants
+from engine.preset.variants import Struct, Variants, bare, is_struct, items, structs, variants
 from engine.preset.wording import allowed, one_of, show
 
 INTRODUCTION = """\
@@ -59,13 +59,13 @@ def reference() -> str:
     return "\n".join([INTRODUCTION, *_rows(Preset, top_level), *tables])
 
 
-def _table(field: FieldInfo) -> Iterator[str]:
-    item = items(field.type)
+def _table(field: FieldInfo, inside: str = "") -> Iterator[str]:
+    item, name = items(field.type), inside + field.encode_name
     named = get_origin(field.type) is dict
-    heading = (f"[{field.name}.NAME]" if named else f"[[{field.name}]]") if item else f"[{field.name}]"
+    heading = (f"[{name}.NAME]" if named else f"[[{name}]]") if item else f"[{name}]"
     yield f"## `{heading}`\n"
-    kind = item or field.type
-    if named:
+    kind = bare(item or field.type)
+    if named and not inside:
         yield f"{meanings(Preset)[field.name]}\n"
     elif known := variants(kind):
         yield from _variants(known)
@@ -73,13 +73,17 @@ def _table(field: FieldInfo) -> Iterator[str]:
         what = (inspect.getdoc(kind) or "").removeprefix(f"`{heading}`: ")
         yield f"{what[:1].upper()}{what[1:]}\n"
         yield from _rows(kind, fields(kind))
+        for inner in fields(kind):
+            if structs(inner.type):
+                yield from _table(inner, f"{name}.")
 
 
 def _variants(known: Variants) -> Iterator[str]:
     members = [known.find(name) for name in known.names]
     base = next(cls for cls in members[0].__mro__[1:] if all(issubclass(member, cls) for member in members))
     choices = one_of(f"`{name}`" for name in known.names)
-    yield f"`{known.tag_field}` is required: {choices}. Whichever it is, there are:\n"
+    whichever = " Whichever it is, there are:" if fields(base) else ""
+    yield f"`{known.tag_field}` is required: {choices}.{whichever}\n"
     yield from _rows(base, fields(base))
     shared = {field.name for field in fields(base)}
     for name, member in zip(known.names, members, strict=True):
@@ -100,7 +104,7 @@ def _rows(struct: Struct, shown: Sequence[FieldInfo]) -> Iterator[str]:
     for field in shown:
         cells = [
             f"`{field.encode_name}`",
-            allowed(field.type),
+            "tables, below" if structs(field.type) and not is_struct(field.type) else allowed(field.type),
             _default(field),
             meaning.get(field.name, ""),
         ]

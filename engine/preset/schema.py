@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from engine.keys import MAX_AGENTS
 from engine.models.settings import Model
+from engine.population.settings import Population
 from engine.scenarios.scenario import ScenarioSettings
 
 DEFAULT_MODEL = "default"
@@ -20,13 +20,6 @@ _SAMPLE = r"^(all|none|1 in [1-9][0-9]{0,8})(?![\s\S])"
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of the preset; keys that it does not name are errors."""
-
-
-class Population(Table, frozen=True, kw_only=True):
-    """`[population]`: who takes part."""
-
-    size: Annotated[int, Meta(ge=1, le=MAX_AGENTS)]
-    """Number of agents."""
 
 
 class Slice(Table, frozen=True, kw_only=True):

@@ -71,19 +71,33 @@ def statements(text: str) -> Iterator[Statement]:
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line of every table and key of a text that tomllib accepts.
 
-    Keys inside inline tables are not told apart from the key that holds them, nor are the tables of an array.
+    Keys inside inline tables are not told apart from the key that holds them. The tables of an array are
+    numbered from 1: ("slices", "2", "name").
     """
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
+    arrays: dict[tuple[str, ...], int] = {}
     for line, head in statements(text):
         if head.startswith("["):
             brackets = 2 if head.startswith("[[") else 1
-            path = table = _parts(head[brackets:-brackets])
+            path = table = _numbered(_parts(head[brackets:-brackets]), arrays, is_new=brackets == 2)
         else:
             path = table + _parts(head)
         for length in range(1, len(path) + 1):
             lines.setdefault(path[:length], line)
     return lines
+
+
+def _numbered(parts: tuple[str, ...], arrays: dict[tuple[str, ...], int], *, is_new: bool) -> tuple[str, ...]:
+    """Return the path of a header with the number of each table of an array, counting a new one."""
+    path: tuple[str, ...] = ()
+    for place, part in enumerate(parts, start=1):
+        path = (*path, part)
+        if is_new and place == len(parts):
+            arrays[path] = arrays.get(path, 0) + 1
+        if path in arrays:
+            path = (*path, str(arrays[path]))
+    return path
 
 
 def _parts(key: str) -> tuple[str, ...]:

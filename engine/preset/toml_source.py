@@ -61,8 +61,10 @@ def file_layer(name: str, file: str, content: bytes) -> Layer:
         where = f"{file}:{error.line}" if error.line else file
         raise PresetError(file, [Problem(where=where, what=f"not TOML: {error.reason}")]) from error
     lines = key_lines(text)
-    settings = expand((), values, lambda path: f"{file}:{lines[path]}" if path in lines else file)
-    return Layer(name, tuple(settings))
+    settings = tuple(expand((), values, lambda path: f"{file}:{lines[path]}" if path in lines else file))
+    known = {setting.path for setting in settings}
+    inside = {path: f"{file}:{line}" for path, line in lines.items() if path not in known}
+    return Layer(name, settings, places=inside)
 
 
 _TOO_DEEP = f"more than {MAX_DEPTH} tables or lists inside one another"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -30,7 +31,7 @@ def variants(kind: Any) -> Variants | None:
     if kind is ScenarioSettings:
         return Variants("name", registry.names(), lambda name: registry.find(name).Settings)
     members = [member for member in get_args(kind) if is_struct(member)]
-    if not members or items(kind):
+    if not members or items(kind) or is_struct(bare(kind)):
         return None
     by_tag = {str(member.__struct_config__.tag): member for member in members}
     return Variants(str(members[0].__struct_config__.tag_field), sorted(by_tag), by_tag.__getitem__)
@@ -45,6 +46,12 @@ def items(kind: Any) -> Any:
     return item if is_struct(item) or variants(item) else None
 
 
+def bare(kind: Any) -> Any:
+    """Return the struct that a table which may be left out becomes; any other type as it is."""
+    members = [member for member in get_args(kind) if member is not NoneType]
+    return members[0] if get_origin(kind) is UnionType and len(members) == 1 else kind
+
+
 def is_struct(kind: Any) -> bool:
     """Tell whether a type is a struct, which a table of the preset becomes."""
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
@@ -56,7 +63,15 @@ def structs(kind: Any) -> list[Struct]:
         return structs(item)
     if known := variants(kind):
         return [known.find(name) for name in known.names]
-    return [kind] if is_struct(kind) else []
+    return [bare(kind)] if is_struct(bare(kind)) else []
+
+
+def structs_within(kind: Any) -> Iterator[Struct]:
+    """Yield every struct that a table of this type can be, and those of the tables in it."""
+    for struct in structs(kind):
+        yield struct
+        for field in fields(struct):
+            yield from structs_within(field.type)
 
 
 def keys(struct: Struct) -> list[str]:

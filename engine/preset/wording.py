@@ -93,6 +93,8 @@ def _describe(kind: inspect.Type) -> str:
             return _length("text", "characters", kind)
         case inspect.BoolType():
             return "true or false"
+        case inspect.DateType():
+            return "a date such as 2024-12-31"
         case inspect.VarTupleType() | inspect.ListType():
             return _length(f"a list, each entry {_describe(kind.item_type)}", "entries", kind)
         case inspect.DictType():

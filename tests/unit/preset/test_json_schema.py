@@ -46,6 +46,7 @@ def test_every_setting_is_described() -> None:
     assert definitions["Launch"]["properties"]["replicas"]["description"].startswith("How many servers")
     assert definitions["LlamaCpp"]["properties"]["temperature"]["description"].startswith("Randomness")
     tags_and_tables = {"backend", "name", "scenario", "population", "model", "answers", "engine", "journal"}
+    tags_and_tables |= {"from", "kind"}
     assert {
         f"{name}.{key}"
         for name, struct in definitions.items()

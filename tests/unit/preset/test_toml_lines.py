@@ -42,7 +42,10 @@ def test_keys_are_found_among_strings_comments_and_lists() -> None:
         ("spaced", "dotted.key", "after"): 16,
         ("spaced", "dotted.key", "after", "dots"): 16,
         ("many",): 18,
-        ("many", "a"): 19,
+        ("many", "1"): 18,
+        ("many", "1", "a"): 19,
+        ("many", "2"): 20,
+        ("many", "2", "a"): 21,
     }
 
 

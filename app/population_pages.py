@@ -1,0 +1,146 @@
+"""People and their population as pages: for reading, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.sanitise import clean
+from engine.population.people import People
+from engine.population.report import Comparison, Figure
+
+LONG = 24
+"""Longer tables are cut to the figures that are furthest off."""
+CUT = 8
+LABEL_CHARS = 40
+
+
+def print_people(console: Console, people: People, shown: Sequence[int]) -> None:
+    """Print what is known of people, and their personas."""
+    for place, i in enumerate(shown):
+        if place:
+            console.print()
+        console.print(f"Person {i:,} of {people.n:,}", style="bold")
+        known = people.person(i)
+        width = max((len(name) for name in known), default=0)
+        for name, value in known.items():
+            console.print(f"  {clean(name):{width}}  {clean(_shown(value))}", soft_wrap=True)
+        if persona := people.persona(i):
+            console.print(Text(clean(persona, lines=True)))
+
+
+def people_as_json(people: People, shown: Sequence[int]) -> str:
+    """Return the same as a JSON object."""
+    found = [{"person": i, "attributes": people.person(i), "persona": people.persona(i)} for i in shown]
+    return json.dumps({"size": people.n, "people": found}, default=str, ensure_ascii=False)
+
+
+def print_report(console: Console, people: People, *, every: bool) -> None:
+    """Print target against achieved."""
+    report = people.report
+    console.print(f"{people.n:,} people, {len(people.names)} attributes", soft_wrap=True)
+    if report.comparisons:
+        _section(console, "Target and achieved", _overview(report.comparisons))
+    for fitting in report.fittings:
+        console.print(
+            f"Fitting {clean(', '.join(fitting.attributes)) or 'records'}: {fitting.cells:,} combinations, "
+            f"{fitting.iterations} rounds, {fitting.deviation:.2g} of the population off at most",
+            soft_wrap=True,
+        )
+    for note in report.notes:
+        console.print(clean(note), soft_wrap=True)
+    for comparison in report.comparisons:
+        cut = len(comparison.figures) > LONG and not every
+        title = clean(comparison.name, 200)
+        if cut:
+            title += f": the {CUT} of {len(comparison.figures):,} figures that are furthest off (--all: all)"
+        figures = sorted(comparison.figures, key=_off)[-CUT:][::-1] if cut else comparison.figures
+        _section(console, title, _details(comparison, figures, people.n))
+        if comparison.source:
+            console.print(clean(f"Source: {comparison.source}"), soft_wrap=True)
+
+
+def report_as_json(people: People) -> str:
+    """Return the same as a JSON object."""
+    report = people.report
+    comparisons = [
+        {
+            **msgspec.to_builtins(comparison),
+            "largest_deviation": comparison.largest_deviation,
+            "chi_square": comparison.chi_square if math.isfinite(comparison.chi_square) else None,
+            "p_value": comparison.p_value,
+        }
+        for comparison in report.comparisons
+    ]
+    return json.dumps({**msgspec.to_builtins(report), "comparisons": comparisons}, ensure_ascii=False)
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return str(value)
+        case float():
+            return f"{value:,.10g}"
+        case date():
+            return value.isoformat()
+    return str(value)
+
+
+def _off(figure: Figure) -> float:
+    return abs(figure.achieved - figure.target)
+
+
+def _overview(comparisons: Sequence[Comparison]) -> Table:
+    table = _table("table", "kind", "figures", "furthest off", "people", "chi²", "df", "p", texts=(0, 3))
+    for comparison in comparisons:
+        worst = comparison.worst
+        table.add_row(
+            Text(clean(comparison.name, LABEL_CHARS)),
+            comparison.kind,
+            f"{len(comparison.figures):,}",
+            Text(clean(", ".join(worst.labels), LABEL_CHARS)),
+            f"{worst.achieved - worst.target:+,.1f}",
+            f"{comparison.chi_square:,.2f}",
+            f"{comparison.freedom:,}",
+            f"{comparison.p_value:.3f}",
+        )
+    return table
+
+
+def _details(comparison: Comparison, figures: Sequence[Figure], n: int) -> Table:
+    labels = comparison.attributes
+    places = tuple(range(len(labels)))
+    table = _table(*labels, "target", "achieved", "off", "off, % of all", texts=places)
+    for figure in figures:
+        off = round(figure.achieved - figure.target, 6) + 0.0
+        words = [Text(clean(word, LABEL_CHARS)) for word in figure.labels]
+        numbers = (f"{figure.target:,.1f}", f"{figure.achieved:,}", f"{off:+,.1f}", f"{off / n:+.3%}")
+        table.add_row(*words, *numbers)
+    return table
+
+
+def _table(*headings: str, texts: Sequence[int]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, heading in enumerate(headings):
+        is_text = place in texts
+        table.add_column(
+            Text(clean(heading, LABEL_CHARS)), justify="left" if is_text else "right", no_wrap=not is_text
+        )
+    return table
+
+
+def _section(console: Console, title: str, table: Table) -> None:
+    console.print()
+    console.print(title, style="bold")
+    console.print(table)

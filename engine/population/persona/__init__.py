@@ -1,0 +1,1 @@
+"""Who somebody is, in words."""
