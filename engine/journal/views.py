@@ -4,11 +4,16 @@ from __future__ import annotations
 
 VIEWS = {
     # A step's calls are numbered below 2048, so its later ones have keys up to key | 2047: one index probe.
+    # An agent may have had a value, and then have been left out over a later question of the same step.
     "answers": """
         SELECT round, agent, value, key FROM replies
         WHERE call < 2048 AND value IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM replies AS later
-          WHERE later.key > replies.key AND later.key <= (replies.key | 2047) AND later.value IS NOT NULL)""",
+          WHERE later.key > replies.key AND later.key <= (replies.key | 2047) AND later.value IS NOT NULL)
+        AND NOT EXISTS (
+          SELECT 1 FROM failures
+          WHERE failures.key > replies.key AND failures.key <= (replies.key | 2047)
+            AND action <> 'asked again')""",
     "rounds_overall": "SELECT * FROM rounds WHERE grp = -1",
     "round_stats": """
         SELECT round, grp, stat.key AS name, stat.value AS value
@@ -22,13 +27,19 @@ VIEWS = {
     "failure_counts": """
         SELECT round, kind, action, count(*) AS n FROM failures GROUP BY round, kind, action""",
     "usage": """
-        SELECT total.round, models.name AS model, calls,
-          tokens_in, tokens_out, tokens_cached, queued_s, busy_s
-        FROM (SELECT round, model, count(*) AS calls, sum(tokens_in) AS tokens_in,
-                sum(tokens_out) AS tokens_out, sum(tokens_cached) AS tokens_cached,
+        SELECT total.round, models.name AS model, slices.name AS slice, calls,
+          tokens_in, tokens_out, tokens_cached, queued_s, busy_s,
+          ((tokens_in - tokens_cached) * json_extract(description, '$.prices.in')
+            + tokens_cached * json_extract(description, '$.prices.cached')
+            + tokens_out * json_extract(description, '$.prices.out')) / 1e6 AS cost,
+          json_extract(description, '$.prices.currency') AS currency
+        FROM (SELECT round, model, slice, count(*) AS calls,
+                sum(tokens_in * (samples > 0)) AS tokens_in, sum(tokens_out * (samples > 0)) AS tokens_out,
+                sum(tokens_cached * (samples > 0)) AS tokens_cached,
                 sum(queued_s) AS queued_s, sum(busy_s) AS busy_s
-              FROM replies GROUP BY round, model) AS total
-        LEFT JOIN models ON models.id = total.model""",
+              FROM replies GROUP BY round, model, slice) AS total
+        LEFT JOIN models ON models.id = total.model
+        LEFT JOIN slices ON slices.id = total.slice""",
     "time_split": """
         SELECT round, seconds, model_s, agents_s, messages_s, idle_s, journal_s, cpu_s
         FROM rounds WHERE grp = -1""",

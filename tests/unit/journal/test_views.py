@@ -60,6 +60,19 @@ def test_the_answer_is_the_last_value_of_a_step(db: Database) -> None:
     ]
 
 
+@pytest.mark.parametrize("action", ["exclude", "fallback", "last", "agent stopped"])
+def test_an_agent_that_was_given_up_later_in_its_step_has_no_answer(db: Database, action: str) -> None:
+    def fail(agent: int, call: int, action: str) -> None:
+        insert(db, "failures", FAILURE_COLUMNS, (pack(1, agent, call), "unparsed", "", None, action))
+
+    insert(db, "replies", REPLY_COLUMNS, reply(1, 4, 0, value="I think"), reply(1, 5, value=1.0))
+    fail(4, 1, "asked again")
+    assert len(ask(db, "SELECT value FROM answers")) == 2
+    fail(4, 2, action)
+    fail(5, STEP_CALLS, action)  # over what another agent asked
+    assert ask(db, "SELECT value FROM answers") == [(1.0,)]
+
+
 @pytest.mark.parametrize("key", [pack(1, 0), pack(2**20 - 1, 2**31 - 1, 4095), pack(7, 8, 9)])
 def test_sql_takes_a_key_apart_as_python_does(db: Database, key: int) -> None:
     insert(db, "failures", ("key", "kind"), (key, "kind"))
@@ -93,13 +106,27 @@ def test_failures_by_kind_and_action(db: Database) -> None:
     ]
 
 
-def test_usage_by_round_and_model(db: Database) -> None:
+def test_usage_by_round_model_and_slice(db: Database) -> None:
     insert(db, "models", ("id", "name"), (1, "small"))
-    insert(db, "replies", REPLY_COLUMNS, reply(1, 1), reply(1, 2), reply(1, 3, model=2), reply(2, 1))
-    assert ask(db, "SELECT * FROM usage ORDER BY round, model DESC") == [
-        (1, "small", 2, 20, 4, 16, 0.5, 1.0),
-        (1, None, 1, 10, 2, 8, 0.25, 0.5),
-        (2, "small", 1, 10, 2, 8, 0.25, 0.5),
+    insert(db, "slices", ("id", "name"), (1, "thinkers"))
+    rows = (reply(1, 1), reply(1, 2), reply(1, 3, model=2), reply(2, 1), reply(2, 2, slice=1))
+    insert(db, "replies", REPLY_COLUMNS, *rows)
+    assert ask(db, "SELECT * FROM usage ORDER BY round, model DESC, slice") == [
+        (1, "small", None, 2, 20, 4, 16, 0.5, 1.0, None, None),
+        (1, None, None, 1, 10, 2, 8, 0.25, 0.5, None, None),
+        (2, "small", None, 1, 10, 2, 8, 0.25, 0.5, None, None),
+        (2, "small", "thinkers", 1, 10, 2, 8, 0.25, 0.5, None, None),
+    ]
+
+
+def test_usage_has_a_cost_where_there_are_prices(db: Database) -> None:
+    prices = '{"prices": {"in": 2, "out": 10, "cached": 0.5, "currency": "EUR"}}'
+    insert(db, "models", ("id", "description"), (1, prices), (2, "{}"))
+    cached_answer = reply(1, 3, samples=0)
+    insert(db, "replies", REPLY_COLUMNS, reply(1, 1), reply(1, 2, model=2), cached_answer)
+    assert ask(db, "SELECT calls, tokens_in, cost, currency FROM usage ORDER BY currency DESC") == [
+        (2, 10, pytest.approx((2 * 2 + 8 * 0.5 + 2 * 10) / 1e6), "EUR"),
+        (1, 10, None, None),
     ]
 
 
