@@ -31,6 +31,9 @@ class Link:
         self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE_BYTES)
         if kind == zmq.ROUTER:
             self._socket.router_mandatory = True
+            self._socket.router_handover = (
+                True  # a link made anew may come before the end of the old one is seen
+            )
         self._receives = kind != zmq.PUSH
         self._drain_is_due = False
         self._loop.add_reader(self._socket.FD, self._schedule_drain)
