@@ -16,8 +16,8 @@ import msgspec
 
 from engine.agents.effects import Effect
 from engine.agents.model import STEP_CALLS, Record, take_key
-from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
-from engine.journal.history import History
+from engine.agents.scheduler import Activation, NoAnswer, Scheduler
+from engine.journal.history import NO_ANSWER, History
 from engine.keys import CallKey, pack, unpack
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Mail:
         self._scheduler = scheduler
         self._record = record
         self.history: History | None = None
-        """In what order questions were answered, as far as the run already has been."""
+        """Which questions were answered, and in what order, as far as the run already has been."""
         self._worker = worker
         self._worker_of = worker_of
         self._resident = resident
@@ -155,7 +155,11 @@ class Mail:
         self._check(activation.agent.world, ask.receiver)
         ask.key = take_key(activation)
         ask.since = self._clock()
-        self._open[ask.key] = ask
+        given_up = self.history.given_up.get(ask.key) if self.history is not None else None
+        if given_up is None or given_up.answered:
+            self._open[ask.key] = ask
+        else:
+            self._give_up(ask, given_up.detail)
         question = Question(ask.key, ask.receiver, activation.owner.group, msgspec.Raw(_encode(ask.message)))
         there = self._worker_of(ask.receiver)
         if there == self._worker:
@@ -193,13 +197,11 @@ class Mail:
         return bool(self._queues)
 
     def expire(self) -> None:
-        """Raise DeadlineExceeded in agents that have waited too long for an answer."""
+        """Raise NoAnswer in agents that have waited too long for an answer."""
         now = self._clock()
         for ask in [a for a in self._open.values() if now - a.since > self._deadline_s]:
-            if self._open.pop(ask.key, None) is None:  # answered by an agent that the last error has set free
-                continue
-            text = f"agent {ask.receiver} did not answer within {self._deadline_s:g} s"
-            self._scheduler.fail(ask, DeadlineExceeded(text))
+            del self._open[ask.key]
+            self._give_up(ask, f"agent {ask.receiver} did not answer within {self._deadline_s:g} s")
 
     def reply(self, origin: int, reply: Reply) -> None:
         """Send an answer back to the worker that the question came from."""
@@ -227,13 +229,17 @@ class Mail:
         self._queues.setdefault(question.receiver, deque()).append((origin, question))
         self.idle(question.receiver)
 
+    def _give_up(self, ask: Ask, text: str) -> None:
+        self._record.failure(ask.key, NO_ANSWER, text, "told the agent")
+        self._scheduler.later(ask, None, NoAnswer(text))
+
     def _whose_turn(self, agent_id: int, queue: deque[tuple[int, Question]]) -> int | None:
         """Return the question to answer next: the first to come, or in a repeated round the one of then.
 
         None if that one has yet to come.
         """
         round_ = unpack(queue[0][1].key).round
-        turns = self.history.turns(round_).get(agent_id, []) if self.history is not None else []
+        turns = self.history.turns(round_, agent_id) if self.history is not None else []
         n = self._answered_in(agent_id, round_).n_questions
         if n >= len(turns):
             return 0
@@ -241,39 +247,52 @@ class Mail:
 
     def _answered_in(self, agent_id: int, round_: int) -> _Answered:
         answered = self._answered.get(agent_id)
-        if answered is None or answered.round != round_:
+        if answered is None or answered.round < round_:
             answered = self._answered[agent_id] = _Answered(round_)
-        return answered
+        return answered if answered.round == round_ else _Answered(round_)
 
     def _answer(self, origin: int, question: Question) -> bool:
         """Let the asked agent handle a question; False if its own step has yet to come."""
-        round_ = unpack(question.key).round
+        round_, sender, _ = unpack(question.key)
+        owner = _Answering(self, origin, question, self._answered_in(question.receiver, round_))
         try:
+            self._check_time(question, round_)
             agent = self._resident(question.receiver, round_)
             if agent is None:
                 return False
-            message = self._decoder(type(agent)).decode(question.message)
-            coroutine = agent.receive(message, unpack(question.key).agent)
-            owner = _Answering(self, origin, question, message)
-            n_calls = self._answered_in(agent.id, round_).n_calls
-            activation = Activation(agent, coroutine, pack(round_, agent.id, STEP_CALLS + n_calls), owner)
+            owner.message = self._decoder(type(agent)).decode(question.message)
+            activation = Activation(agent, agent.receive(owner.message, sender), owner.first_key, owner)
+        except AskFailed as error:
+            self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), str(error)))
         except Exception as error:
-            text = str(error) if isinstance(error, AskFailed) else _refusal(question.receiver, error)
-            self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), text))
+            self.ended(owner, None, _refusal(question.receiver, error))
         else:
             self._scheduler.begin(activation)
+            if self._scheduler.active.get(agent.id) is activation:
+                self._keep_turn(
+                    owner
+                )  # now: what it calls from here on is filed under the place of this turn
         return True
 
-    def ended(self, activation: Activation, owner: _Answering, answer: Any, error: str | None) -> None:
+    def _check_time(self, question: Question, round_: int) -> None:
+        """Raise AskFailed if this question, which was given up, came too late when it was first asked."""
+        if self.history is None:
+            return
+        past = self.history.given_up.get(question.key)
+        if past and not past.answered and self.history.is_over(round_, question.group):
+            raise AskFailed(f"round {round_} is over")
+
+    def _keep_turn(self, owner: _Answering, answer: Any = None, error: str | None = None) -> None:
+        question = owner.question
+        place = (question.receiver, owner.answered.n_questions)
+        self._record.asked(question.key, place, owner.message, answer, error)
+
+    def ended(self, owner: _Answering, answer: Any, error: str | None) -> None:
         """Record an answer, send it, and let the agent go on to the next question."""
-        key = unpack(activation.key)
-        answered = self._answered_in(key.agent, key.round)
-        asking = owner.question.key
-        self._record.asked(asking, (key.agent, answered.n_questions), owner.message, answer, error)
-        answered.n_questions += 1
-        answered.n_calls = key.call - STEP_CALLS
-        self.reply(owner.origin, Reply(asking, msgspec.Raw(_encode(answer)), error, owner.sent))
-        self.idle(key.agent)
+        self._keep_turn(owner, answer, error)
+        owner.answered.n_questions += 1
+        self.reply(owner.origin, Reply(owner.question.key, msgspec.Raw(_encode(answer)), error, owner.sent))
+        self.idle(owner.question.receiver)
 
     def _settle(self, reply: Reply) -> None:
         ask = self._open.pop(reply.key, None)
@@ -282,6 +301,10 @@ class Mail:
         sent = ask.activation.owner.sent
         for worker, n in reply.sent.items():
             sent[worker] = sent.get(worker, 0) + n
+        given_up = self.history.given_up.get(reply.key) if self.history is not None else None
+        if given_up is not None:
+            self._give_up(ask, given_up.detail)
+            return
         error = AskFailed(reply.error) if reply.error is not None else None
         self._scheduler.later(ask, msgspec.msgpack.decode(reply.message), error)
 
@@ -307,13 +330,19 @@ class _Answered:
 class _Answering:
     """Owner of an activation that answers a question."""
 
-    def __init__(self, mail: Mail, origin: int, question: Question, message: Any) -> None:
+    def __init__(self, mail: Mail, origin: int, question: Question, answered: _Answered) -> None:
         self.group = question.group
         self.sent: dict[int, int] = {}
         self.origin = origin
         self.question = question
-        self.message = message
+        self.message: Any = None
+        self.answered = answered
         self._mail = mail
+
+    @property
+    def first_key(self) -> int:
+        """The key of the first call that is made while answering."""
+        return pack(self.answered.round, self.question.receiver, STEP_CALLS + self.answered.n_calls)
 
     def returned(self, activation: Activation, value: Any) -> None:
         try:
@@ -321,11 +350,14 @@ class _Answering:
         except (TypeError, ValueError, OverflowError) as error:
             self.raised(activation, error)
         else:
-            self._mail.ended(activation, self, value, None)
+            self._end(activation, value, None)
 
     def raised(self, activation: Activation, error: BaseException) -> None:
-        text = f"agent {activation.agent.id} could not answer: {type(error).__name__}: {error}"
-        self._mail.ended(activation, self, None, text)
+        self._end(activation, None, _refusal(activation.agent.id, error))
+
+    def _end(self, activation: Activation, answer: Any, error: str | None) -> None:
+        self.answered.n_calls = unpack(activation.key).call - STEP_CALLS
+        self._mail.ended(self, answer, error)
 
 
 def _empty_post() -> Post:

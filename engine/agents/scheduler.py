@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Coroutine, MutableSequence
+from collections.abc import Callable, Coroutine, Mapping, MutableSequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.agents.effects import Effect
+from engine.errors import SimtuiError
 
 if TYPE_CHECKING:
     from engine.agents.agent import Agent
@@ -23,6 +25,18 @@ NOBODY = -1
 
 class DeadlineExceeded(Exception):
     """An agent computed, or waited for something other than its model, for longer than the preset allows."""
+
+
+class NoAnswer(DeadlineExceeded):
+    """An agent that was asked has not answered in time."""
+
+
+class TurnEnded(Exception):
+    """A turn that is repeated has come to where something else than its own code ended it; `kind` is what."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"ended here when it was first run ({kind})")
+        self.kind = kind
 
 
 class Owner(Protocol):
@@ -62,7 +76,9 @@ class Scheduler:
         """By agent id, in order of start."""
         self.running: Activation | None = None
         self.mark: MutableSequence[int] | memoryview[int] = [NOBODY]
-        """Its one element is the id of the agent that is running, for whoever finds this worker dead."""
+        """Its one element is the key of the turn that is running, for whoever finds this worker dead."""
+        self.ends: Mapping[int, str] = {}
+        """Keys of turns that end when they are to go on with that key, and why."""
         self.fatal: Exception | None = None
         """Set by what an agent's call has found to end the whole run; the worker raises it."""
         self._clock = clock
@@ -123,9 +139,12 @@ class Scheduler:
     def _advance(self, activation: Activation, resume: Callable[[Any], Any], value: Any) -> None:
         """Let an agent go on up to its next wait; a wait that cannot even begin raises in the agent."""
         while True:
+            if self.ends and activation.key in self.ends:
+                self._cut(activation, self.ends[activation.key])
+                return
             try:
                 self.running = activation
-                self.mark[0] = activation.agent.id
+                self.mark[0] = activation.key
                 self._advances += 1
                 effect = resume(value)
             except StopIteration as stop:
@@ -142,10 +161,20 @@ class Scheduler:
             self.mark[0] = NOBODY
             try:
                 self._wait(activation, effect)
+            except SimtuiError as error:  # not the agent's fault, nor its business
+                self.fatal = error
+                return
             except Exception as error:
                 resume, value = activation.coroutine.throw, error
             else:
                 return
+
+    def _cut(self, activation: Activation, kind: str) -> None:
+        """End a turn where it was ended before."""
+        with suppress(BaseException):  # other people's code: what its `finally` does is its own affair
+            activation.coroutine.close()
+        self._end(activation)
+        activation.owner.raised(activation, TurnEnded(kind))
 
     def _end(self, activation: Activation) -> None:
         self.running = None

@@ -34,7 +34,8 @@ from engine.cluster.wire import (
 )
 from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
-from engine.keys import pack
+from engine.journal.history import ISOLATED
+from engine.keys import unpack
 from engine.scenarios.scenario import Outcome
 
 MAX_RESTARTS = 3
@@ -70,7 +71,7 @@ class Surroundings(Protocol):
         """Start all workers anew, to rebuild their agents from the journal."""
 
     def was_running(self, worker: int) -> int:
-        """Return the agent that a dead worker was running, NOBODY if none."""
+        """Return the key of the turn that a dead worker was running, NOBODY if none."""
 
     def end(self) -> None:
         """Shut everything down; `Coordinator.last_word` is to be told when the files are closed."""
@@ -164,13 +165,14 @@ class Coordinator:
 
         All of them, because what the others know of the round rests on messages from the dead one.
         """
-        agent = self._outside.was_running(_index(process))
+        key = self._outside.was_running(_index(process))
+        agent = unpack(key).agent if key != NOBODY else NOBODY
         self._brought_down[agent] += 1
         if agent == NOBODY and self._brought_down[agent] > MAX_FRUITLESS:
             self._give_up(process, how)
             return
         if agent != NOBODY and self._brought_down[agent] >= MAX_RESTARTS:
-            self._isolate(agent, how)
+            self._isolate(key, how)
         self._restarted(process, how, "all workers are rebuilt from the journal")
         self._journal.commit()
         self._rounds = self._new_rounds()
@@ -182,13 +184,11 @@ class Coordinator:
             self._accounts.forget(worker)
         self._outside.restart_workers()
 
-    def _isolate(self, agent: int, how: str) -> None:
-        """Let an agent never act again; the journal tells the workers."""
-        round_ = self._rounds.current(self._placement.group_of(agent))
-        text = f"its worker {how} {MAX_RESTARTS} times while it was running"
-        self._journal.add(
-            JournalBatch(failures=[(pack(round_, agent), "isolated", text, None, "agent stopped")])
-        )
+    def _isolate(self, key: int, how: str) -> None:
+        """Let an agent never go on from where it went to its death; the journal tells the workers."""
+        agent = unpack(key).agent
+        text = f"its worker {how}, as {MAX_RESTARTS} did while it was running"
+        self._journal.add(JournalBatch(failures=[(key, ISOLATED, text, None, "agent stopped")]))
         self._outside.emit(Notice("warning", f"agent {agent} is isolated: {text}"))
 
     def _restarted(self, process: str, how: str, remedy: str) -> None:

@@ -87,12 +87,13 @@ class CoordinatorNode:
         for child in self._children.workers:
             self._loop.remove_reader(child.sentinel)
         self._children.end_workers()
+        self._marks.clear()
         self._setup = self._setup.again()
         for child in self._children.start_workers_again(self._setup):
             self._watch(child)
 
     def was_running(self, worker: int) -> int:
-        return self._marks.take(worker)
+        return self._marks.read(worker)
 
     def end(self) -> None:
         self._over.set()
@@ -146,7 +147,7 @@ class CoordinatorNode:
 
     def _child_ended(self, child: Child) -> None:
         self._loop.remove_reader(child.sentinel)
-        self._core.lost(child.name, child.how_it_ended())
+        self._guard(lambda: self._core.lost(child.name, child.how_it_ended()))
 
     def _broken(self, error: BaseException | None) -> None:
         log.error("unexpected error", exc_info=error)

@@ -1,4 +1,4 @@
-"""Which agent each worker is running at this moment, readable after the worker has died.
+"""Whose turn each worker is running at this moment, readable after the worker has died.
 
 A file of one 64-bit number a worker, mapped into memory: a write is a store, and it outlives a SIGKILL or a
 segmentation fault.
@@ -30,8 +30,11 @@ class RunningMarks:
         """Return the one mark that a worker writes to."""
         return self._numbers[worker : worker + 1]
 
-    def take(self, worker: int) -> int:
-        """Return the agent that a worker was running, or NOBODY, and clear the mark."""
-        agent = self._numbers[worker]
-        self._numbers[worker] = NOBODY
-        return agent
+    def read(self, worker: int) -> int:
+        """Return the key of the turn that a worker is running, or NOBODY."""
+        return self._numbers[worker]
+
+    def clear(self) -> None:
+        """Forget all: the workers are dead, and what they ran has been looked at."""
+        for worker in range(len(self._numbers)):
+            self._numbers[worker] = NOBODY

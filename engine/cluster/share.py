@@ -10,9 +10,10 @@ from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
 from engine.agents.mail import AskFailed, Mail
 from engine.agents.model import Record
-from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler
+from engine.agents.scheduler import Activation, DeadlineExceeded, NoAnswer, Scheduler, TurnEnded
 from engine.agents.world import World
 from engine.cluster.slices import Codes
+from engine.journal.history import DEADLINE
 from engine.keys import pack
 
 MAX_TRACEBACK_CHARS = 8000
@@ -29,10 +30,6 @@ class Cast(NamedTuple):
     def world_of(self, index: int) -> World:
         """Return the world of the index-th member."""
         return self.worlds[0] if self.codes is None else self.worlds[self.codes[index]]
-
-
-class TurnEnded(Exception):
-    """A turn that is not run again, because it did not end by itself."""
 
 
 class Share:
@@ -60,8 +57,8 @@ class Share:
         """Turns that have ended since the run began, failed ones included."""
         self.stopped: set[int] = set()
         """Ids of members that have failed and act no more."""
-        self.ended_turns: dict[tuple[int, int], str] = {}
-        """(round, agent) of turns that were ended when they were first run, and the kind of failure."""
+        self.last_rounds: dict[int, int] = {}
+        """By agent: the round in which something else than its own code has stopped it."""
         self._scheduler = scheduler
         self._mail = mail
         self._record = record
@@ -100,18 +97,15 @@ class Share:
     def _start(self, index: int) -> None:
         self._next = index + 1
         agent_id = self.members[index]
-        if agent_id in self.stopped:
+        round_ = self.world.round
+        if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
+            self.stopped.add(agent_id)
             self._ended(agent_id)
-            return
-        key = pack(self.world.round, agent_id)
-        ended = self.ended_turns.get((self.world.round, agent_id))
-        if ended is not None:
-            self._stop(agent_id, key, TurnEnded("as when this turn was first run"), ended)
             return
         try:
             activation = self._activation(index, agent_id)
         except Exception as error:
-            self._stop(agent_id, key, error, "exception")
+            self._stop(agent_id, pack(round_, agent_id), error, "exception")
         else:
             self._scheduler.begin(activation)
 
@@ -147,8 +141,7 @@ class Share:
             self.n_excluded += 1
             self._ended(activation.agent.id)
         else:
-            kind = "deadline" if isinstance(error, DeadlineExceeded) else "exception"
-            self._stop(activation.agent.id, activation.key, error, kind)
+            self._stop(activation.agent.id, activation.key, error, _kind(error))
 
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._agents[index]
@@ -188,6 +181,16 @@ async def _with_inbox(agent: Agent, inbox: list[tuple[int, Any]], observation: A
     for sender, message in inbox:
         await agent.receive(message, sender)
     return await agent.step(observation)
+
+
+def _kind(error: BaseException) -> str:
+    """Return under what the ledger files an agent that an error has stopped."""
+    if isinstance(error, TurnEnded):
+        return error.kind
+    # A question without an answer is repeated as it was, so the agent's code comes to this by itself.
+    return (
+        DEADLINE if isinstance(error, DeadlineExceeded) and not isinstance(error, NoAnswer) else "exception"
+    )
 
 
 def _short(text: str, most: int) -> str:

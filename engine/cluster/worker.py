@@ -27,6 +27,7 @@ from engine.cluster.share import Cast, Share
 from engine.cluster.wire import Begin, ShareDone, ToCoordinator
 from engine.journal.batch import JournalBatch
 from engine.journal.history import History
+from engine.keys import unpack
 from engine.models.protocol import RequestBatch, Result
 from engine.scenarios.scenario import Scenario
 
@@ -197,8 +198,10 @@ class Worker:
         for model in (*self.models.values(), *self._past_models.values()):
             model.history = history
         self._mail.history = history
+        self.scheduler.ends = history.ends
+        last_rounds = {agent: round_ for round_, agent, _ in map(unpack, history.ends)}
         for share in self._shares:
-            share.ended_turns = history.ended_turns
+            share.last_rounds = last_rounds
 
     def _flush_journal(self) -> None:
         if len(self._ledger):

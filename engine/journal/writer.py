@@ -37,7 +37,10 @@ _REPLIES = _insert("IGNORE", "replies", REPLY_COLUMNS)
 _FAILURES = _insert("IGNORE", "failures", FAILURE_COLUMNS)
 _PREFIXES = _insert("IGNORE", "prefixes", ("id", "messages"))
 _FORMS = _insert("IGNORE", "forms", ("id", "form"))
-_MESSAGES = _insert("IGNORE", "messages", MESSAGE_COLUMNS)
+# A question gets its row when it is taken up, and its answer later.
+_MESSAGES = f"""{_insert("ABORT", "messages", MESSAGE_COLUMNS)} ON CONFLICT (round, receiver, kind, turn)
+DO UPDATE SET answer = excluded.answer, error = excluded.error
+WHERE excluded.answer IS NOT NULL OR excluded.error IS NOT NULL"""
 _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description"))
 _ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
