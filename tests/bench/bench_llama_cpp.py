@@ -14,7 +14,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,9 +56,22 @@ class Measured:
         )
 
 
-@contextmanager
-def stopwatch(name: str, process: psutil.Process | None = None) -> Iterator[Callable[[int, int], Measured]]:
-    """Yield what makes the measurement, to be called at the end with the numbers of requests and tokens."""
+@dataclass(frozen=True)
+class Setup:
+    """What all parts need."""
+
+    cache: Path
+    requests: int
+    sequential: int
+
+    @property
+    def weights(self) -> Path:
+        """The converted weights, which everyone uses."""
+        return next(self.cache.glob("*.gguf"))
+
+
+def stopwatch(name: str, process: psutil.Process | None = None) -> Callable[[int, int], Measured]:
+    """Start measuring; what is returned ends it, and takes the numbers of requests and tokens."""
     watched = process or psutil.Process()
     wall, before = time.perf_counter(), watched.cpu_times()
 
@@ -67,7 +80,7 @@ def stopwatch(name: str, process: psutil.Process | None = None) -> Iterator[Call
         cpu = after.user + after.system - before.user - before.system
         return Measured(name, requests, time.perf_counter() - wall, cpu, tokens)
 
-    yield stop
+    return stop
 
 
 class Engine:
@@ -87,26 +100,31 @@ class Engine:
 
     def measure(self, answer: Answer, tails: Sequence[Tail], what: str) -> Measured:
         """Answer all conversations, rules and all else from scratch."""
-        with stopwatch(f"{self.name}: {what}") as stop:
-            results = self.play(answer, tails)
-            return stop(len(results), sum(result.tokens_out for result in results))
+        stop = stopwatch(f"{self.name}: {what}")
+        results = self.play(answer, tails)
+        return stop(len(results), sum(result.tokens_out for result in results))
 
-    def close(self) -> None:
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         asyncio.run(self.backend.close())
 
 
-def sequential(weights: Path, tails: Sequence[Tail], threads: int) -> Measured:
+def sequential(setup: Setup, question: str, threads: int) -> Measured:
     """llama-cpp-python's class, which keeps the beginning that a prompt shares with the one before it."""
     import llama_cpp
 
-    one = llama_cpp.Llama(str(weights), n_ctx=2048, n_threads=threads, n_threads_batch=threads, verbose=False)
+    tails = conversations(setup.sequential + 1, question)
+    one = llama_cpp.Llama(
+        str(setup.weights), n_ctx=2048, n_threads=threads, n_threads_batch=threads, verbose=False
+    )
     tokens = 0
     options = {"temperature": 0.8, "top_p": 0.95, "top_k": 40, "min_p": 0.0, "max_tokens": 64}
     try:
         for n, tail in enumerate([tails[-1], *tails[:-1]]):  # the first one warms up
             if n == 1:
-                watch = stopwatch(f"llama_cpp.Llama, {threads} thread{'s' * (threads > 1)}")
-                stop = watch.__enter__()
+                stop = stopwatch(f"llama_cpp.Llama, {threads} thread{'s' * (threads > 1)}")
             reply = one.create_chat_completion([_plain(message) for message in (RULES, *tail)], **options)
             tokens += reply["usage"]["completion_tokens"] * (n > 0)
         return stop(len(tails) - 1, tokens)
@@ -116,9 +134,9 @@ def sequential(weights: Path, tails: Sequence[Tail], threads: int) -> Measured:
 
 def server_measure(server: Server, tails: Sequence[Tail], what: str) -> Measured:
     """llama.cpp's server, asked by as many connections as it has slots."""
-    with stopwatch(f"llama-server, {server.slots} slots: {what}", server.process) as stop:
-        replies = server.chat([[_plain(message) for message in (RULES, *tail)] for tail in tails], SAMPLING)
-        return stop(len(tails), sum(reply.tokens for reply in replies))
+    stop = stopwatch(f"llama-server, {server.slots} slots: {what}", server.process)
+    replies = server.chat([[_plain(message) for message in (RULES, *tail)] for tail in tails], SAMPLING)
+    return stop(len(tails), sum(reply.tokens for reply in replies))
 
 
 def five_rounds(play: Callable[[Sequence[Tail], int], list[Reply]], agents: int) -> int:
@@ -134,46 +152,38 @@ def five_rounds(play: Callable[[Sequence[Tail], int], list[Reply]], agents: int)
     return tokens
 
 
-def free_text(cache: Path, weights: Path, count: int, few: int, server: Server | None) -> None:
+def free_text(setup: Setup, server: Server | None) -> Iterator[Measured]:
     """Up to 64 tokens of free text."""
-    tails = conversations(count, OPEN)
-    rows = [sequential(weights, tails[: few + 1], threads) for threads in (1, psutil.cpu_count() or 1)]
+    tails = conversations(setup.requests, OPEN)
+    for threads in (1, psutil.cpu_count() or 1):
+        yield sequential(setup, OPEN, threads)
     if server:
-        rows.append(server_measure(server, tails, "free text"))
+        yield server_measure(server, tails, "free text")
     for reproducible in (True, False):
-        engine = Engine(cache, reproducible=reproducible)
-        rows.append(engine.measure(Text(), tails, "free text"))
-        engine.close()
-    report(rows)
+        with Engine(setup.cache, reproducible=reproducible) as engine:
+            yield engine.measure(Text(), tails, "free text")
 
 
-def number(cache: Path, weights: Path, count: int, few: int, server: Server | None) -> None:
+def number(setup: Setup, server: Server | None) -> Iterator[Measured]:
     """A bare number instead of 64 free tokens: every player with a persona, and all with one prompt."""
-    rows = [sequential(weights, conversations(few + 1, DIRECT), 1)]
+    yield sequential(setup, DIRECT, 1)
     for what, tails in (
-        ("number, own persona", conversations(count, DIRECT)),
-        ("number, same prompt", [(Message("user", DIRECT),)] * count),
+        ("number, own persona", conversations(setup.requests, DIRECT)),
+        ("number, same prompt", [(Message("user", DIRECT),)] * setup.requests),
     ):
-        engine = Engine(cache, reproducible=True)
-        rows.append(engine.measure(Number(0, 100), tails, what))
-        engine.close()
-    report(rows)
+        with Engine(setup.cache, reproducible=True) as engine:
+            yield engine.measure(Number(0, 100), tails, what)
 
 
-def rounds(cache: Path, weights: Path, count: int, few: int, server: Server | None) -> None:
+def rounds(setup: Setup, server: Server | None) -> Iterator[Measured]:
     """Five rounds with growing histories."""
-    rows = []
     if server:
-        with stopwatch("llama-server: five rounds", server.process) as stop:
-            tokens = five_rounds(partial(server_round, server), count)
-            rows.append(stop(5 * count, tokens))
+        stop = stopwatch("llama-server: five rounds", server.process)
+        yield stop(5 * setup.requests, five_rounds(partial(server_round, server), setup.requests))
     for reproducible in (True, False):
-        engine = Engine(cache, reproducible=reproducible)
-        with stopwatch(f"{engine.name}: five rounds") as stop:
-            tokens = five_rounds(partial(engine_round, engine), count)
-            rows.append(stop(5 * count, tokens))
-        engine.close()
-    report(rows)
+        with Engine(setup.cache, reproducible=reproducible) as engine:
+            stop = stopwatch(f"{engine.name}: five rounds")
+            yield stop(5 * setup.requests, five_rounds(partial(engine_round, engine), setup.requests))
 
 
 def server_round(server: Server, tails: Sequence[Tail], round_: int) -> list[Reply]:
@@ -192,30 +202,29 @@ def engine_round(engine: Engine, tails: Sequence[Tail], round_: int) -> list[Rep
 PARTS = {"free-text": free_text, "number": number, "rounds": rounds}
 
 
-def report(rows: Sequence[Measured]) -> None:
-    """Print all rows against the first."""
-    print(*(row.line(rows[0]) for row in rows), sep="\n", flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--requests", type=int, default=200, help="requests for what runs in batches")
     parser.add_argument("--sequential", type=int, default=24, help="requests for what runs one by one")
     parser.add_argument("--server", type=Path, help="llama-server of the same llama.cpp, to compare with")
+    parser.add_argument("--slots", type=int, default=2 * SEQUENCES, help="slots of that server")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="what to measure")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
-        Engine(cache, reproducible=True).close()  # converts the weights
-        weights = next(cache.glob("*.gguf"))
+        with Engine(Path(folder), reproducible=True):
+            pass  # converts the weights
+        setup = Setup(Path(folder), given.requests, given.sequential)
         for part in given.only:
             load = ", ".join(f"{value:.1f}" for value in psutil.getloadavg())
             print(f"\n{part} ({PARTS[part].__doc__}) load averages {load}", flush=True)
-            server = Server(given.server, weights, 2 * SEQUENCES) if given.server else None
-            PARTS[part](cache, weights, given.requests, given.sequential, server)
-            if server:
-                server.close()
+            with (
+                Server(given.server, setup.weights, given.slots) if given.server else nullcontext() as server
+            ):
+                reference = None
+                for row in PARTS[part](setup, server):
+                    reference = reference or row
+                    print(row.line(reference), flush=True)
 
 
 @pytest.mark.bench

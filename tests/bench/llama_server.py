@@ -47,6 +47,12 @@ class Server:
         self.process = psutil.Process(self._started.pid)
         self._await()
 
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Stop the process."""
         self._started.terminate()
