@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 
 from app.sanitise import clean
@@ -59,7 +60,24 @@ def moment(value: datetime) -> str:
     return f"{value.astimezone():%Y-%m-%d %H:%M}"
 
 
-def counts(by_kind: dict[str, int]) -> str:
-    """Write failures by kind, most frequent first: "3 unparsable, 1 timeout"."""
+def percent(part: float, whole: float) -> str:
+    """Write a share with two digits: "0.25 %", "12 %"; "-" of nothing."""
+    if not whole:
+        return "-"
+    value = 100 * part / whole
+    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
+def money(value: float, currency: str) -> str:
+    """Write a sum of money: two decimals, or three digits of less than one unit."""
+    return f"{number(value)} {clean(currency, 20)}"
+
+
+def counts(by_kind: Mapping[str, int], whole: int = 0) -> str:
+    """Write failures by kind, most frequent first: "3 unparsed (1.5 %), 1 timed out (0.5 %)".
+
+    Without the shares if it is not known what they are shares of.
+    """
     ranked = sorted(by_kind.items(), key=lambda item: -item[1])
-    return ", ".join(f"{n:,} {clean(kind, 40)}" for kind, n in ranked if n)
+    parts = [(f"{n:,} {clean(kind, 40)}", percent(n, whole)) for kind, n in ranked if n]
+    return ", ".join(f"{part} ({share})" if whole else part for part, share in parts)

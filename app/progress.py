@@ -9,6 +9,7 @@ from rich.text import Text
 
 from app import figures
 from app.sanitise import clean
+from app.usage import cost
 from engine.cluster.control import Snapshot
 
 BAR_WIDTH = 16
@@ -28,9 +29,23 @@ def details(snapshot: Snapshot) -> list[str]:
     if not snapshot.round:
         return [f"{snapshot.n_agents:,} agents"]
     parts = [f"{snapshot.n_done:,}/{snapshot.n_agents:,}", figures.rate(snapshot.rate)]
-    if failed := sum(snapshot.failures.values()):
-        parts.append(f"{failed:,} failed")
-    return [*parts, remaining(snapshot), f"{snapshot.in_flight:,} in flight"]
+    parts += failed(snapshot)
+    parts.append(remaining(snapshot))
+    if spent := cost(snapshot.usage):
+        parts.append(spent)
+    if snapshot.token_rate:
+        parts.append(f"{figures.number(round(snapshot.token_rate, 1))} tokens/s")
+    return [*parts, f"{snapshot.in_flight:,} in flight"]
+
+
+def failed(snapshot: Snapshot) -> list[str]:
+    """Return how many replies and agents have failed, and how many replies were repaired."""
+    repaired = snapshot.failures.get("repaired", 0)
+    n_failed = sum(snapshot.failures.values()) - repaired
+    whole = sum(used.calls for used in snapshot.usage)
+    share = f" ({figures.percent(n_failed, whole)})" if whole else ""
+    parts = [f"{n_failed:,} failed{share}"] if n_failed else []
+    return [*parts, f"{repaired:,} repaired"] if repaired else parts
 
 
 def remaining(snapshot: Snapshot) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from engine.cluster.control import Event, Finished, RoundReport, Snapshot
+from engine.cluster.control import Event, Finished, RoundReport, Snapshot, Usage
 from engine.errors import ExitCode, SimtuiError
 from engine.journal.run_directory import RunDirectory
 
@@ -21,6 +22,7 @@ class Record:
         self.directory: RunDirectory | None = None
         self.reports: list[RoundReport] = []
         self.failures: dict[str, int] = {}
+        self.usage: list[Usage] = []
         self.finished: Finished | None = None
 
     def add(self, event: Event) -> None:
@@ -29,7 +31,7 @@ class Record:
             case RoundReport():
                 self.reports.append(event)
             case Snapshot():
-                self.failures = event.failures
+                self.failures, self.usage = event.failures, event.usage
             case Finished():
                 self.finished = event
 
@@ -57,6 +59,7 @@ class Record:
             "error": error,
             "rounds": [_round(report) for report in self.reports],
             "failures": self.failures,
+            "usage": [msgspec.structs.asdict(used) for used in self.usage],
             "run_directory": self.directory and str(self.directory.path),
             "run_file": self.directory and str(self.directory.run_file),
         }
@@ -70,10 +73,16 @@ def _round(report: RoundReport) -> dict[str, Any]:
     return {
         **fields,
         "split": msgspec.structs.asdict(split),
-        "stats": {name: _finite(value) for name, value in outcome.stats.items()},
+        "usage": [msgspec.structs.asdict(used) for used in report.usage],
+        "stats": _finite(outcome.stats),
+        "unaffected": None if report.unaffected is None else _finite(report.unaffected),
         "histogram": {"low": outcome.low, "high": outcome.high, "counts": outcome.histogram},
     }
 
 
-def _finite(value: float | str | None) -> float | str | None:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _finite(stats: Mapping[str, float | str | None]) -> dict[str, float | str | None]:
+    """Return stats without what JSON has no form for."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in stats.items()
+    }

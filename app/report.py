@@ -5,9 +5,10 @@ from __future__ import annotations
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from app import figures, picture, rounds
+from app import figures, picture, rounds, usage
 from app.record import Record
 from app.sanitise import clean
+from engine.cluster.accounts import AGENT_FAILURES
 from engine.cluster.control import Finished
 from engine.errors import SimtuiError
 
@@ -17,6 +18,12 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
     if record.reports:
         console.print()
         _section(console, "Rounds", *rounds.results_tables(record.reports, console.width))
+        if any(report.unaffected is not None for report in record.reports):
+            _section(
+                console,
+                "Without the agents with a repaired, failed or missing reply in the round",
+                *rounds.unaffected_tables(record.reports, console.width),
+            )
         _section(
             console,
             "Seconds, by what they went to (journal: beside the rest)",
@@ -24,10 +31,27 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         )
     if drawn := picture.picture(record.reports, min(console.width, 120), blocks=blocks):
         _section(console, "Answers", Text("\n".join(drawn), no_wrap=True, overflow="crop"))
+    if any(used.tokens_in or used.tokens_out for used in record.usage):
+        seconds = sum(report.seconds for report in record.reports)
+        _section(console, "Tokens", rounds.usage_table(usage.columns(record.usage, seconds)))
     if record.reports or record.failures:
-        console.print(f"Failures: {figures.counts(record.failures) or 'none'}", soft_wrap=True)
+        console.print(f"Failures: {_failures(record)}", soft_wrap=True)
     if record.directory is not None:
         console.print(f"Run: {clean(record.directory.run_file)}", soft_wrap=True)
+
+
+def _failures(record: Record) -> str:
+    """Say how many replies and agents failed, and which share of them that is."""
+    n_replies = sum(used.calls for used in record.usage)
+    n_agents = record.reports[-1].n_agents if record.reports else 0
+    agents = {kind: n for kind, n in record.failures.items() if kind in AGENT_FAILURES}
+    replies = {kind: n for kind, n in record.failures.items() if kind not in AGENT_FAILURES}
+    parts = [
+        f"{figures.counts(failed, whole)}{f' of {whole:,} {what}' if whole else ''}"
+        for failed, whole, what in ((replies, n_replies, "replies"), (agents, n_agents, "agents"))
+        if any(failed.values())
+    ]
+    return "; ".join(parts) or "none"
 
 
 def _section(console: Console, title: str, *parts: RenderableType) -> None:

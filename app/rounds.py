@@ -67,6 +67,21 @@ def results_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
     ]
 
 
+def unaffected_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
+    """Return the results of the rounds that have affected agents, without them."""
+    affected = [report for report in reports if report.unaffected is not None]
+    names = {name: None for report in affected for name in report.unaffected or {}}
+    columns = {"affected": [f"{report.n_affected:,}" for report in affected]}
+    columns |= {name: [figures.number((r.unaffected or {}).get(name)) for r in affected] for name in names}
+    numbers = [f"{report.round:,}" for report in affected]
+    return [_table({"round": numbers, **part}) for part in _parts(columns, width - _width("round", numbers))]
+
+
+def usage_table(columns: Columns) -> Table:
+    """Return the table of tokens and money."""
+    return _table(columns)
+
+
 def time_table(reports: Sequence[RoundReport]) -> Table:
     """Return the table of where each round's time went, in seconds."""
     names = ("seconds", "model", "agents", "messages", "idle", "journal", "cpu")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
@@ -15,7 +18,9 @@ from app.record import Record
 from app.report import print_report
 from app.runs import settings_of
 from app.sanitise import clean, json_line
-from engine.cluster.round_rows import report_of
+from app.usage import in_all
+from engine.cluster.control import Usage
+from engine.cluster.round_rows import report_of, usage_by_round
 from engine.errors import SimtuiError
 from engine.journal.listing import Glance, look_at
 from engine.journal.reader import Reader
@@ -41,6 +46,8 @@ class Summary:
     settings: dict[str, Any]
     """By key; empty if the preset cannot be read any more."""
     preset_problem: str = ""
+    usage: Mapping[int, list[Usage]] = field(default_factory=dict)
+    """By round."""
 
 
 def summarise(run: RunDirectory) -> Summary:
@@ -54,7 +61,14 @@ def summarise(run: RunDirectory) -> Summary:
     with Reader(run.run_file) as file, file.snapshot():
         models = file.rows("SELECT name, backend, description FROM models ORDER BY id")
         return Summary(
-            glance, file.meta(), models, file.rounds(), file.failures(), settings, preset_problem=problem
+            glance,
+            file.meta(),
+            models,
+            file.rounds(),
+            file.failures(),
+            settings,
+            preset_problem=problem,
+            usage=usage_by_round(file.usage()),
         )
 
 
@@ -73,6 +87,7 @@ def as_json(summary: Summary, now: datetime) -> str:
             ],
             "rounds": summary.rounds,
             "failures": summary.failures,
+            "usage": {number: [asdict(used) for used in usage] for number, usage in summary.usage.items()},
         }
     )
 
@@ -129,7 +144,8 @@ def _record(summary: Summary) -> Record:
     record.directory = RunDirectory(summary.glance.directory)
     record.failures = summary.failures
     n_agents = summary.glance.progress.agents or 0
-    record.reports = [report_of(row, n_agents) for row in summary.rounds]
+    record.reports = [report_of(row, n_agents, summary.usage.get(row.round)) for row in summary.rounds]
+    record.usage = in_all(chain.from_iterable(summary.usage.values()))
     return record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from enum import Enum
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
@@ -9,25 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from engine.agents.effects import AnswerFailed, Effect
-from engine.agents.memory import Prompt, said
+from engine.agents.memory import Prompt
+from engine.agents.replies import Asked, parsed, read_reply, restored, wire, with_complaint
 from engine.errors import SimtuiError
 from engine.journal.history import History, Past
-from engine.journal.storable import Value
 from engine.keys import MAX_CALLS, CallKey, unpack
-from engine.models.answer_list import List
-from engine.models.answers import (
-    MAX_ANSWER_CHARS,
-    Answer,
-    Choice,
-    Json,
-    Number,
-    Problem,
-    Text,
-    Unreadable,
-    with_mark,
-)
+from engine.models.answers import Problem, Text, Unreadable
 from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, Sampling, content_id
-from engine.models.reading import Reading, read
+from engine.models.reading import Reading
+from engine.models.spent import Spent
 
 if TYPE_CHECKING:
     from engine.agents.scheduler import Scheduler
@@ -35,17 +26,8 @@ if TYPE_CHECKING:
 STEP_CALLS = MAX_CALLS // 2
 """Calls below this number belong to an agent's step, the others to answering what it was asked."""
 
-Asked = Answer | Json | List
-"""What an agent may ask for."""
-
 _encode = msgspec.msgpack.Encoder().encode
 _FREE_TEXT = Text()
-_PROBLEM_OF = {
-    Finish.LENGTH: (Problem.TRUNCATED, "the reply was too long and was cut off; keep it shorter"),
-    Finish.CONTEXT: (Problem.CONTEXT, "the conversation does not fit into the model's context"),
-    Finish.TIMEOUT: (Problem.TIMED_OUT, ""),
-    Finish.ERROR: (Problem.SERVER, ""),
-}
 _NOT_THE_REPLY = frozenset((Problem.TIMED_OUT, Problem.SERVER, Problem.CONTEXT))
 """Problems that quoting to the model would not mend."""
 
@@ -65,7 +47,15 @@ class Record(Protocol):
     """Where replies and failures go: the journal's side of a worker."""
 
     def reply(
-        self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: str | None
+        self,
+        request: Any,
+        result: Any,
+        *,
+        model: int,
+        slice_: int,
+        prompt: int,
+        value: Any,
+        problem: str | None,
     ) -> None:
         """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
 
@@ -137,6 +127,11 @@ class ModelCall(Effect):
         self.tries = 0
 
     @property
+    def slice(self) -> int:
+        """The slice of the population that the agent belongs to; 0 for none."""
+        return self.activation.agent.world.slice
+
+    @property
     def tail(self) -> tuple[Message, ...]:
         """The messages of this request alone."""
         return self.prompt.tail
@@ -181,6 +176,8 @@ class Model:
         self._new_prefixes: dict[int, tuple[Message, ...]] = {}
         self._new_forms: dict[int, Form] = {}
         self._last: dict[tuple[int, int], Any] = {}
+        self.spent: defaultdict[int, Spent] = defaultdict(Spent)
+        """What replies have cost, by slice of the population."""
 
     def chat(self, prompt: Prompt, answer: Asked = _FREE_TEXT, *, facts: Any = None) -> ModelCall:
         """Ask the model to continue a conversation and await its answer.
@@ -240,6 +237,7 @@ class Model:
             call = self._open.pop(result.key, None)
             if call is None:
                 continue
+            self.spent[call.slice].add(result)
             try:
                 reading = read_reply(call.answer, result)
             except Unreadable as unreadable:
@@ -249,9 +247,7 @@ class Model:
 
     def _answered(self, call: ModelCall, result: Result, reading: Reading) -> None:
         value, remark, detail = reading
-        self._record.reply(
-            call, result, model=self._number, prompt=call.prompt_id, value=value, problem=remark
-        )
+        self._keep(call, result, value, remark)
         if remark is not None:
             self._record.failure(call.key, remark, detail, TAKEN)
         self._note_last(call, value)
@@ -268,7 +264,7 @@ class Model:
             if self._beyond is not Beyond.REPORT:
                 return
         if past.value is not None:
-            value = _restored(call.answer, past.value)
+            value = restored(call.answer, past.value)
             if past.problem is not None:
                 self._record.failure(call.key, past.problem, "", TAKEN)
             self._note_last(call, value)
@@ -294,10 +290,19 @@ class Model:
             self._diverge(call)
 
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
-        self._record.reply(
-            call, result, model=self._number, prompt=call.prompt_id, value=None, problem=reason.problem
-        )
+        self._keep(call, result, None, reason.problem)
         self._retry_or_give_up(call, result, reason)
+
+    def _keep(self, call: ModelCall, result: Result, value: Any, problem: Problem | None) -> None:
+        self._record.reply(
+            call,
+            result,
+            model=self._number,
+            slice_=call.slice,
+            prompt=call.prompt_id,
+            value=value,
+            problem=problem,
+        )
 
     def _retry_or_give_up(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT
@@ -308,7 +313,7 @@ class Model:
             return
         call.tries += 1
         if reason.problem not in _NOT_THE_REPLY:
-            call.prompt = _with_complaint(call.prompt, result.text, reason.detail)
+            call.prompt = with_complaint(call.prompt, result.text, reason.detail)
         try:
             self.submit(call)
         except TooManyCalls as error:
@@ -332,7 +337,7 @@ class Model:
 
     def _fall_back(self, call: ModelCall) -> None:
         try:
-            self._scheduler.later(call, _parsed(call.answer, str(self._policy.fallback)))
+            self._scheduler.later(call, parsed(call.answer, str(self._policy.fallback)))
         except Unreadable as unreadable:
             self._scheduler.fatal = SimtuiError(
                 f"{self._policy.fallback!r} is not an answer to what was asked: {unreadable.detail}",
@@ -354,7 +359,7 @@ class Model:
         return form_id
 
     def _form(self, answer: Asked) -> Form:
-        return Form(_wire(answer), self._sampling)
+        return Form(wire(answer), self._sampling)
 
 
 def take_key(activation: Any) -> int:
@@ -364,39 +369,3 @@ def take_key(activation: Any) -> int:
         raise TooManyCalls(f"more than {STEP_CALLS - 1} calls in one round")
     activation.key = key + 1
     return key
-
-
-def read_reply(answer: Asked, result: Result) -> Reading:
-    """Return the answer that a reply holds, and what is to be said about it. Raises Unreadable."""
-    if result.finish is not Finish.STOP and not (result.finish is Finish.LENGTH and isinstance(answer, Text)):
-        problem, detail = _PROBLEM_OF[result.finish]
-        raise Unreadable(problem, detail or result.text[:500])
-    if len(result.text) > MAX_ANSWER_CHARS:
-        raise Unreadable(Problem.OUT_OF_RANGE, f"the reply has {len(result.text)} characters; keep it short")
-    reading = read(answer, _wire(answer), result.text)
-    if result.dropped and reading.remark is None:
-        return Reading(reading.value, Problem.CONTEXT, f"the {result.dropped} oldest messages were left out")
-    return reading
-
-
-def _wire(answer: Asked) -> Answer:
-    return answer.wire if isinstance(answer, Json | List) else answer
-
-
-def _restored(answer: Asked, stored: Value) -> Any:
-    """Return an answer as it was, from the form in which the journal keeps it."""
-    return stored if isinstance(answer, (Number, Choice, Text)) else _parsed(answer, str(stored))
-
-
-def _parsed(answer: Asked, conclusion: str) -> Any:
-    """Read an answer that has no reasoning before it. Raises Unreadable."""
-    return answer.parse(with_mark(_wire(answer), conclusion))
-
-
-def _with_complaint(prompt: Prompt, reply: str, complaint: str) -> Prompt:
-    """Return the conversation that quotes a bad reply and says what was wrong with it."""
-    turns = (
-        said("assistant", reply[:1000]),
-        said("user", f"That does not answer the question: {complaint}."),
-    )
-    return Prompt(prompt.base, prompt.tail + turns)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class World:
     """One group on one worker: everything that an agent would otherwise carry a million times."""
 
-    __slots__ = ("group", "mail", "members", "model", "round", "scenario", "seed", "shared")
+    __slots__ = ("group", "mail", "members", "model", "round", "scenario", "seed", "shared", "slice")
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class World:
         model: Model,
         mail: Mail,
         shared: tuple[Message, ...],
+        slice_: int = 0,
     ) -> None:
         self.group = group
         self.members = members
@@ -36,4 +37,6 @@ class World:
         self.mail = mail
         self.shared = shared
         """Messages that every member's conversation begins with."""
+        self.slice = slice_
+        """The part of the population that acts in this world; 0: outside of all slices."""
         self.round = 0

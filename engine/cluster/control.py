@@ -25,6 +25,22 @@ class TimeSplit(msgspec.Struct, frozen=True, array_like=True):
     journal_s: float = 0.0
 
 
+class Usage(msgspec.Struct, frozen=True, array_like=True):
+    """What a model has been used for by a part of the population."""
+
+    model: str
+    slice: str
+    """Empty for the agents outside of all slices."""
+    calls: int
+    tokens_in: int
+    """Of whole prompts; `tokens_cached` of them cost the model no work."""
+    tokens_out: int
+    tokens_cached: int
+    cost: float | None = None
+    """In `currency`; None for a model without prices."""
+    currency: str = ""
+
+
 class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The state of a run, a few times a second."""
 
@@ -47,7 +63,11 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     eta_basis: str
     """What the estimate rests on, in words."""
     failures: dict[str, int]
-    """Failed replies and agents so far, by kind."""
+    """Failed and repaired replies, and failed agents, so far, by kind."""
+    usage: list[Usage] = []
+    """Of the run so far, what was spent before it was resumed included."""
+    token_rate: float = 0.0
+    """Tokens of replies a second, over the last few seconds."""
 
 
 class RoundReport(msgspec.Struct, frozen=True, tag=True):
@@ -65,6 +85,12 @@ class RoundReport(msgspec.Struct, frozen=True, tag=True):
     cpu_s: float
     """CPU time of all processes of the run in this round."""
     split: TimeSplit
+    n_affected: int = 0
+    """Agents with an entry in the failure ledger in this round."""
+    unaffected: dict[str, int | float | str | None] | None = None
+    """The stats of the outcome without them; None if there are none."""
+    usage: list[Usage] = []
+    """What was used since the round before was over."""
 
 
 class Notice(msgspec.Struct, frozen=True, tag=True):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Protocol
 
 import msgspec
 
 from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
-from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
-from engine.cluster.eta import Pace
+from engine.cluster.bill import Bill
+from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot, Usage
+from engine.cluster.eta import Pace, Rate
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
@@ -94,7 +96,11 @@ class Coordinator:
         self._placement = setup.placement
         self._files = files
         self._journal = files.writer
-        self._known = {row.round: report_of(row, setup.placement.n_agents) for row in files.known_rounds}
+        self._known = {
+            row.round: report_of(row, setup.placement.n_agents, files.known_usage.get(row.round))
+            for row in files.known_rounds
+        }
+        self._bill = Bill(setup, chain.from_iterable(_own(files.known_usage, setup.branched_at)))
         self._outside = surroundings
         self._clock = clock
         self._now = now
@@ -106,6 +112,7 @@ class Coordinator:
         self._rounds = self._new_rounds()
         self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
         n_agents = self._placement.n_agents
+        self._token_rate = Rate()
         self._pace = Pace(n_agents * self._n_rounds, n_agents)
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
@@ -182,6 +189,7 @@ class Coordinator:
         self.state = State.STARTING
         for worker in self._workers:
             self._accounts.forget(worker)
+            self._bill.forget(worker)
         self._outside.restart_workers()
 
     def _isolate(self, key: int, how: str) -> None:
@@ -218,6 +226,8 @@ class Coordinator:
         n_done = self._accounts.n_done
         self._pace.note(self._clock(), n_done)
         eta_s, basis = self._pace.eta()
+        usage = self._bill.total()
+        self._token_rate.note(self._clock(), sum(used.tokens_out for used in usage))
         finished = self._rounds.finished
         return Snapshot(
             state=self._state_shown(),
@@ -231,6 +241,8 @@ class Coordinator:
             eta_s=eta_s,
             eta_basis=basis,
             failures=dict(self._accounts.failures),
+            usage=usage,
+            token_rate=self._token_rate.rate,
         )
 
     def _new_rounds(self) -> Rounds:
@@ -258,6 +270,8 @@ class Coordinator:
 
     def _progress(self, process: str, work: Work) -> None:
         self._accounts.note(process, work)
+        if process in self._workers:
+            self._bill.note(process, work.spent)
         if (n := self._accounts.n_stopped) > self._may_fail:
             self.fail(
                 FailureBudgetSpent(
@@ -303,6 +317,7 @@ class Coordinator:
 
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
         seconds, cpu_s, split = self._accounts.close_round()
+        usage = self._bill.close_round()
         if round_ in self._known:
             if self._setup.replay_of and outcome_differs(outcome, self._known[round_].outcome):
                 self._journal.event("diverged", f"round {round_}")
@@ -319,6 +334,9 @@ class Coordinator:
             seconds=seconds,
             cpu_s=cpu_s,
             split=split,
+            n_affected=sum(state.count("n_affected") for state in groups),
+            unaffected=self._rounds.unaffected(round_, groups),
+            usage=usage,
         )
         del self._brought_down[NOBODY]
         self._journal.rounds([row_of(report, self._now())])
@@ -333,6 +351,11 @@ class Coordinator:
 def _failures_allowed(budget: float, n_agents: int) -> int:
     """Return how many agents may fail: at least one, unless the budget is 0."""
     return max(1, int(budget * n_agents)) if budget else 0
+
+
+def _own(usage: dict[int, list[Usage]], branched_at: int) -> Iterator[list[Usage]]:
+    """Yield what this run has used itself, not the one that it has branched off."""
+    return (used for round_, used in usage.items() if round_ > branched_at)
 
 
 def _index(process: str) -> int:

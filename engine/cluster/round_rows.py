@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.cluster.control import RoundReport, TimeSplit
+from collections.abc import Iterable
+from typing import Any
+
+from engine.cluster.control import RoundReport, TimeSplit, Usage
 from engine.cluster.rounds import GroupRound
 from engine.journal.rounds import Round
 from engine.scenarios.scenario import Outcome
@@ -16,6 +19,7 @@ def row_of(report: RoundReport, ended: float) -> Round:
         n_answered=report.n_answered,
         n_excluded=report.n_excluded,
         n_failed=report.n_failed,
+        n_affected=report.n_affected,
         stats=report.outcome.stats,
         histogram=report.outcome.histogram,
         low=report.outcome.low,
@@ -28,10 +32,11 @@ def row_of(report: RoundReport, ended: float) -> Round:
         messages_s=split.messages_s,
         idle_s=split.idle_s,
         journal_s=split.journal_s,
+        unaffected=report.unaffected,
     )
 
 
-def report_of(row: Round, n_agents: int) -> RoundReport:
+def report_of(row: Round, n_agents: int, usage: list[Usage] | None = None) -> RoundReport:
     """Return a round that the journal already has, as it was reported."""
     times = (row.model_s, row.agents_s, row.messages_s, row.idle_s, row.journal_s)
     return RoundReport(
@@ -44,7 +49,18 @@ def report_of(row: Round, n_agents: int) -> RoundReport:
         seconds=row.seconds,
         cpu_s=row.cpu_s or 0.0,
         split=TimeSplit(*(seconds or 0.0 for seconds in times)),
+        n_affected=row.n_affected,
+        unaffected=row.unaffected,
+        usage=usage or [],
     )
+
+
+def usage_by_round(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[Usage]]:
+    """Return what the journal says was used, by round; the rows are those of Reader.usage."""
+    found: dict[int, list[Usage]] = {}
+    for round_, *used in rows:
+        found.setdefault(round_, []).append(Usage(*used))
+    return found
 
 
 def outcome_differs(now: Outcome, then: Outcome) -> bool:
@@ -62,6 +78,7 @@ def row_of_group(round_: int, group: int, state: GroupRound, ended: float) -> Ro
         n_answered=state.count("n_answered"),
         n_excluded=state.count("n_excluded"),
         n_failed=state.count("n_failed"),
+        n_affected=state.count("n_affected"),
         stats=outcome.stats,
         histogram=outcome.histogram,
         low=outcome.low,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ import msgspec
 from engine.cluster.placement import Placement
 from engine.cluster.wire import ShareDone
 from engine.scenarios.scenario import Outcome, Scenario
+
+Stats = dict[str, int | float | str | None]
 
 
 @dataclass
@@ -99,6 +101,15 @@ class Rounds:
             outcome = self._scenario_of(round_).overall(round_, tallies)
         del self._open[round_]
         return round_, outcome, list(groups.values())
+
+    def unaffected(self, round_: int, groups: Iterable[GroupRound]) -> Stats | None:
+        """Return the stats of a round that is over, without the affected agents; None if there are none."""
+        parts = [part for state in groups for _, part in sorted(state.parts.items())]
+        if not any(part.unaffected for part in parts):
+            return None
+        parts.sort(key=lambda part: part.group)
+        tallies = [msgspec.msgpack.decode(part.unaffected or part.tally) for part in parts]
+        return self._scenario_of(round_).overall(round_, tallies).stats
 
     def current(self, group: int) -> int:
         """Return the round that a group is in, or has last been in."""

@@ -12,6 +12,8 @@ import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
 from engine.cluster.children import LogQueue
+from engine.cluster.control import Usage
+from engine.cluster.round_rows import usage_by_round
 from engine.cluster.setup import Setup
 from engine.journal.lock import Lock
 from engine.journal.manifest import describe_run, read_manifest, write_manifest
@@ -19,6 +21,7 @@ from engine.journal.reader import Reader
 from engine.journal.rounds import Round
 from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
+from engine.models.settings import ModelSettings
 
 
 class RunFiles:
@@ -33,6 +36,8 @@ class RunFiles:
         self._lock = Lock(self._paths.lock)
         self.known_rounds = _known_rounds(setup.past) if setup.past else []
         """Rounds that the journal of a resumed run already has."""
+        self.known_usage = _known_usage(setup.past) if setup.past and not setup.replay_of else {}
+        """What they took, by round."""
         self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
         if setup.resumed and not setup.replay_of:
             self._manifest = read_manifest(self._paths.manifest).resumed_as(self._manifest)
@@ -55,8 +60,11 @@ class RunFiles:
         self._manifest = msgspec.structs.replace(self._manifest, models=descriptions)
         write_manifest(self._manifest, self._paths.manifest)
         for role in self._setup.roles:
-            backend = str(self._setup.models[role.name].__struct_config__.tag)
-            self.writer.model(role.number, role.name, backend, descriptions.get(f"model-{role.name}", {}))
+            settings = self._setup.models[role.name]
+            backend = str(settings.__struct_config__.tag)
+            description = {**descriptions.get(f"model-{role.name}", {}), **_prices(settings)}
+            self.writer.model(role.number, role.name, backend, description)
+        self.writer.slices([part.name for part in self._setup.preset.slices])
 
     def close(self, state: str) -> None:
         """Write what waits and the last manifest. Raises JournalError, but closes all the same."""
@@ -73,6 +81,20 @@ class RunFiles:
 def _known_rounds(run_file: Path) -> list[Round]:
     with Reader(run_file) as reader:
         return reader.rounds()
+
+
+def _prices(model: ModelSettings) -> dict[str, Any]:
+    """Return the prices for the view `usage`, if there are any."""
+    if model.price_in is None or model.price_out is None:
+        return {}
+    cached = model.price_in if model.price_cached is None else model.price_cached
+    prices = {"in": model.price_in, "out": model.price_out, "cached": cached, "currency": model.currency}
+    return {"prices": prices}
+
+
+def _known_usage(run_file: Path) -> dict[int, list[Usage]]:
+    with Reader(run_file) as reader:
+        return usage_by_round(reader.usage())
 
 
 class RunLog:

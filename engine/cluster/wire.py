@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from engine.models.spent import Spent
+
 
 class Trouble(msgspec.Struct, frozen=True, array_like=True):
     """An error that crossed a link: the parts of a SimtuiError, or an unexpected one with its traceback."""
@@ -29,6 +31,8 @@ class Work(msgspec.Struct, array_like=True):
     n_open: int = 0
     """Model requests without a reply, now."""
     failures: dict[str, int] = {}
+    spent: list[tuple[str, int, Spent]] = []
+    """Of a worker, by model and number of the slice."""
 
 
 # coordinator -> worker
@@ -81,6 +85,10 @@ class ShareDone(msgspec.Struct, array_like=True, tag=5):
     """Members that have stopped, in this round or before."""
     sent: dict[int, int]
     """Messages told to agents on other workers, by worker."""
+    n_affected: int = 0
+    """Members with an entry in the failure ledger in this round."""
+    unaffected: bytes = b""
+    """The tally without them, packed like `tally`; empty if there are none."""
 
 
 class Progress(msgspec.Struct, array_like=True, tag=6):

@@ -29,6 +29,7 @@ from engine.journal.batch import JournalBatch
 from engine.journal.history import History
 from engine.keys import unpack
 from engine.models.protocol import RequestBatch, Result
+from engine.models.spent import Spent
 from engine.scenarios.scenario import Scenario
 
 BATCH = 1000
@@ -171,7 +172,7 @@ class Worker:
         ]
         self._mail.outgoing.clear()
         if everything or len(self._ledger) >= BATCH or self._messages or outgoing:
-            self._flush_journal()
+            self.flush_journal()
         for send in outgoing:
             if self._unwritten:
                 self._dependent.append((self._n_recorded, send))
@@ -191,6 +192,15 @@ class Worker:
         """Failed replies and agents so far, by kind."""
         return self._ledger.counts
 
+    @property
+    def spent(self) -> list[tuple[str, int, Spent]]:
+        """What replies have cost so far, by model and slice."""
+        return [
+            (name, slice_, spent)
+            for name, model in self.models.items()
+            for slice_, spent in model.spent.items()
+        ]
+
     def _open_history(self, path: Path) -> None:
         """Not before the first order: by then the coordinator has repaired what a crash has left."""
         self._past = None
@@ -203,7 +213,8 @@ class Worker:
         for share in self._shares:
             share.last_rounds = last_rounds
 
-    def _flush_journal(self) -> None:
+    def flush_journal(self) -> None:
+        """Hand out the rows that have piled up."""
         if len(self._ledger):
             self._n_recorded += len(self._ledger)
             self._unwritten += len(self._ledger)
@@ -229,19 +240,28 @@ class Worker:
                 self._starting.append(share)
 
     def _share_done(self, share: Share) -> None:
-        tally = share.world.scenario.tally(share.members, share.values)
+        tally = self._tally(share)
+        affected = self._ledger.take_affected(share.world.round, share.members)
+        for index in affected:
+            share.values[index] = None
+        unaffected = self._tally(share) if affected else b""
         share.values = []
         self._messages.append(
             ShareDone(
                 share.group,
                 share.world.round,
-                msgspec.Raw(msgspec.msgpack.encode(tally)),
+                msgspec.Raw(tally),
                 share.n_answered,
                 share.n_excluded,
                 len(share.stopped),
                 share.sent,
+                len(affected),
+                unaffected,
             )
         )
+
+    def _tally(self, share: Share) -> bytes:
+        return msgspec.msgpack.encode(share.world.scenario.tally(share.members, share.values))
 
     def _resident(self, agent_id: int, round_: int) -> Agent | None:
         share = self._shares[bisect_right(self._starts, agent_id) - 1]
@@ -282,8 +302,11 @@ class Worker:
                 model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
+                slice_=number,
             )
-            for scenario, model in zip(phase.scenarios, phase.setup.slice_models, strict=True)
+            for number, (scenario, model) in enumerate(
+                zip(phase.scenarios, phase.setup.slice_models, strict=True)
+            )
         ]
         codes = phase.setup.slice_codes
         return Cast(phase.first_round, worlds, None if codes is None else codes[members.start : members.stop])

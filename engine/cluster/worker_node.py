@@ -178,9 +178,11 @@ class WorkerNode:
             n_done=self.worker.n_done,
             n_open=self.worker.n_open,
             failures=dict(self.worker.failures),
+            spent=self.worker.spent,
         )
 
     def _fail(self, error: BaseException | None) -> None:
+        self.worker.flush_journal()  # among the rows is what has led to the error
         self.to_coordinator([Failed(trouble_of(error or RuntimeError("the event loop reported an error")))])
 
 

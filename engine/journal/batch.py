@@ -28,6 +28,8 @@ REPLY_COLUMNS = (
     "tokens_cached",
     "queued_s",
     "busy_s",
+    "slice",
+    "samples",
     "text",
     "messages",
 )
@@ -46,6 +48,8 @@ ReplyRow = tuple[
     Count,  # tokens_cached
     float,  # queued_s
     float,  # busy_s
+    Count,  # slice
+    Count,  # samples
     str | None,  # text
     str | None,  # messages
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.journal.rounds import ALL_GROUPS, ROUND_COLUMNS, Round
 from engine.journal.run_file import RunFile
 from engine.journal.storable import Value
@@ -26,6 +28,13 @@ class Reader(RunFile):
     def failures(self) -> dict[str, int]:
         """Return how many replies and agents failed, by kind."""
         return dict(self.rows("SELECT kind, sum(n) FROM failure_counts GROUP BY kind ORDER BY kind"))
+
+    def usage(self) -> list[tuple[Any, ...]]:
+        """Return round, model, slice, calls, tokens in, out and cached, cost and currency."""
+        return self.rows(
+            "SELECT round, coalesce(model, ''), coalesce(slice, ''), calls, coalesce(tokens_in, 0), "
+            "coalesce(tokens_out, 0), coalesce(tokens_cached, 0), cost, coalesce(currency, '') FROM usage"
+        )
 
     def meta(self) -> dict[str, Value]:
         """Return the facts about the whole run."""

@@ -34,6 +34,7 @@ class Replied(Protocol):
     tokens_cached: int
     queued_s: float
     busy_s: float
+    samples: int
 
     @property
     def finish(self) -> str:
@@ -54,7 +55,15 @@ class Recorder:
         return len(self._batch)
 
     def reply(
-        self, request: Asked, result: Replied, *, model: int, prompt: int, value: Any, problem: str | None
+        self,
+        request: Asked,
+        result: Replied,
+        *,
+        model: int,
+        prompt: int,
+        value: Any,
+        problem: str | None,
+        slice_: int = 0,
     ) -> None:
         """Record a reply. `prompt` is the id of the whole prompt, `value` the answer read, if any."""
         key = request.key
@@ -75,6 +84,8 @@ class Recorder:
                 result.tokens_cached,
                 result.queued_s,
                 result.busy_s,
+                slice_,
+                result.samples,
                 storable_text(result.text, self._max_chars) if kept else None,
                 storable_messages(request.tail, self._max_chars) if kept else None,
             )

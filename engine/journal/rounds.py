@@ -15,7 +15,7 @@ ALL_GROUPS = -1
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """A round in one group, or over all groups; the fields are the columns, in order. Times in seconds.
 
-    The last six are known only over all groups; see engine.cluster.control.TimeSplit.
+    The last seven are known only over all groups; see engine.cluster.control.TimeSplit.
     """
 
     round: int
@@ -23,6 +23,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     n_answered: int
     n_excluded: int
     n_failed: int
+    n_affected: int = 0
+    """Members with an entry in the failure ledger in this round."""
     stats: dict[str, int | float | str | None]
     histogram: list[int]
     low: float
@@ -36,6 +38,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     messages_s: float | None = None
     idle_s: float | None = None
     journal_s: float | None = None
+    unaffected: dict[str, int | float | str | None] | None = None
+    """The stats without the affected agents, over all groups; None if there are none."""
 
     def row(self) -> tuple[Any, ...]:
         """Return the values in the order of the columns."""
@@ -48,8 +52,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     def from_row(cls, row: tuple[Any, ...]) -> Round:
         """Rebuild a round from its row. Raises msgspec.ValidationError or DecodeError."""
         fields = dict(zip(ROUND_COLUMNS, row, strict=True))
-        for name in ("stats", "histogram"):
-            fields[name] = msgspec.json.decode(fields[name])
+        for name in ("stats", "histogram", "unaffected"):
+            fields[name] = None if fields[name] is None else msgspec.json.decode(fields[name])
         return msgspec.convert(fields, cls)
 
 

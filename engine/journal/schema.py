@@ -39,6 +39,8 @@ CREATE TABLE replies (       -- one row a reply of a model, in order of arrival
   tokens_cached INTEGER,     -- those of tokens_in that cost no work
   queued_s REAL,             -- from arrival at the model to the start of work
   busy_s REAL,               -- from there to the end
+  slice INTEGER,             -- of the population, of slices(id); 0: outside of all
+  samples INTEGER,           -- equal prompts in the request; 0: from the answer cache, at no cost
   text TEXT,                 -- the reply; NULL where transcripts are not kept
   messages TEXT,             -- the prompt after its prefix, JSON [[role, content], ...]; NULL likewise
   UNIQUE (key)
@@ -62,6 +64,12 @@ CREATE TABLE models (
   name TEXT,
   backend TEXT,
   description TEXT           -- JSON: settings, file hash or server version
+)"""
+
+_SLICES = """
+CREATE TABLE slices (        -- parts of the population that think, or are asked, differently
+  id INTEGER PRIMARY KEY,    -- from 1, in the order of the preset
+  name TEXT
 )"""
 
 _FAILURES = f"""
@@ -95,6 +103,7 @@ CREATE TABLE rounds (        -- how a round ended in each group, and in all of t
   n_answered INTEGER,
   n_excluded INTEGER,        -- no acceptable answer in this round
   n_failed INTEGER,          -- stopped by an error of their own, up to and in this round
+  n_affected INTEGER,        -- with an entry in failures in this round
   stats TEXT,                -- JSON {name: number or text}
   histogram TEXT,            -- JSON [count, ...] of equal bins from low to high
   low REAL,
@@ -107,6 +116,7 @@ CREATE TABLE rounds (        -- how a round ended in each group, and in all of t
   messages_s REAL,           -- packing, sending and unpacking batches,
   idle_s REAL,               -- waiting for others
   journal_s REAL,            -- writing this file, beside the rest
+  unaffected TEXT,           -- stats without the affected agents, if there are any
   PRIMARY KEY (round, grp)
 ) WITHOUT ROWID"""
 
@@ -128,7 +138,8 @@ CREATE TABLE meta (          -- facts about the whole run
 @MIGRATIONS()
 def v1_first(db: Database) -> None:
     """Make tables and views."""
-    for table in (_REPLIES, _PREFIXES, _FORMS, _MODELS, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META):
+    parts = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META)
+    for table in parts:
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

@@ -42,6 +42,7 @@ _MESSAGES = f"""{_insert("ABORT", "messages", MESSAGE_COLUMNS)} ON CONFLICT (rou
 DO UPDATE SET answer = excluded.answer, error = excluded.error
 WHERE excluded.answer IS NOT NULL OR excluded.error IS NOT NULL"""
 _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description"))
+_SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
 _META = _insert("REPLACE", "meta", ("key", "value"))
@@ -55,8 +56,8 @@ class Writer:
     """Collects rows and writes them when `COMMIT_ROWS` wait or `commit` is called, all or none.
 
     What is committed survives the end of this process by any means; without `flush`, a loss of power may take
-    what came after SQLite's last checkpoint. Every method may raise JournalError. What was committed before stays readable,
-    and `commit` may be tried again.
+    what came after SQLite's last checkpoint. Every method may raise JournalError. What was committed before
+    stays readable, and `commit` may be tried again.
     """
 
     def __init__(
@@ -108,6 +109,10 @@ class Writer:
     def model(self, model_id: int, name: str, backend: str, description: Mapping[str, Any]) -> None:
         """Say what the number of a model in the replies stands for."""
         self._put(_MODELS, [(model_id, storable_text(name), backend, json_text(description))])
+
+    def slices(self, names: Sequence[str]) -> None:
+        """Say what the numbers of the slices in the replies stand for, from 1."""
+        self._put(_SLICES, [(number, storable_text(name)) for number, name in enumerate(names, start=1)])
 
     def event(self, kind: str, detail: str) -> None:
         """Note something that happened to the run."""

@@ -20,6 +20,8 @@ _REPLY = dict.fromkeys(REPLY_COLUMNS) | {
     "tokens_cached": 8,
     "queued_s": 0.25,
     "busy_s": 0.5,
+    "slice": 0,
+    "samples": 1,
 }
 
 _ENDED: dict[str, Any] = {

@@ -28,7 +28,7 @@ class Record:
         self.prefixes: list[int] = []
         self.forms: list[int] = []
 
-    def reply(self, request: Any, result: Any, *, model: int, prompt: int, value: Any, problem: Any) -> None:
+    def reply(self, request: Any, result: Any, *, value: Any, problem: Any, **_: Any) -> None:
         self.replies.append((request.key, value, problem))
 
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
@@ -65,7 +65,7 @@ class Bench:
         """Let an agent play a script that may use its model and its memory."""
         if agent_id not in self.agents:
             self.agents[agent_id] = Agent(agent_id)
-            self.agents[agent_id].world = SimpleNamespace(model=self.model, shared=RULES)  # type: ignore[assignment]
+            self.agents[agent_id].world = SimpleNamespace(model=self.model, shared=RULES, slice=0)  # type: ignore[assignment]
         agent = self.agents[agent_id]
         self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))
 

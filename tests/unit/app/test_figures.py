@@ -41,3 +41,12 @@ def test_rate(value: float, written: str) -> None:
 
 def test_counts_name_the_most_frequent_first() -> None:
     assert figures.counts({"timeout": 1, "never": 0, "unpars\x1bable": 3}) == r"3 unpars\x1bable, 1 timeout"
+
+
+def test_counts_have_shares_of_what_is_known() -> None:
+    assert figures.counts({"timeout": 1, "unparsed": 30}, 400) == "30 unparsed (7.5 %), 1 timeout (0.25 %)"
+
+
+@pytest.mark.parametrize(("part", "whole", "written"), [(1, 8, "12 %"), (8, 8, "100 %"), (1, 0, "-")])
+def test_percent(part: int, whole: int, written: str) -> None:
+    assert figures.percent(part, whole) == written

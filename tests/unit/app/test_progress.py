@@ -1,6 +1,7 @@
 from rich.console import Console
 
 from app import progress
+from engine.cluster.control import Usage
 from tests.fakes.client import snapshot
 
 
@@ -45,3 +46,12 @@ def test_hostile_words_are_shown_not_obeyed() -> None:
     line = live(200, state="\x1b[2J[red]", eta_basis="\x1b]0;title\x07[/oops]")
     assert "\x1b" not in line.replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert "[/oops]" in line
+
+
+def test_failures_tokens_and_money_are_told_while_the_run_goes() -> None:
+    used = [Usage("default", "", 200, 9000, 100, 0, 0.5, "USD")]
+    line = progress.plain_line(
+        snapshot(failures={"unparsed": 4, "repaired": 12}, usage=used, token_rate=12.34)
+    )
+    assert "4 failed (2 %), 12 repaired, " in line
+    assert line.endswith(", 0.5 USD, 12.30 tokens/s, 32 in flight")

@@ -1,7 +1,7 @@
 import json
 
 from app.record import Record
-from engine.cluster.control import Finished
+from engine.cluster.control import Finished, Usage
 from engine.errors import UsageError
 from engine.scenarios.scenario import Outcome
 from tests.fakes.client import DONE, round_report, snapshot
@@ -25,6 +25,19 @@ def test_json_has_the_rounds_with_stats_and_splits() -> None:
     }
     assert sum(first["histogram"]["counts"]) == 100
     assert (first["n_answered"], first["n_excluded"], first["seconds"]) == (98, 2, 12.4)
+
+
+def test_json_has_tokens_and_the_result_without_affected_agents() -> None:
+    record = Record()
+    used = Usage("default", "", 98, 9800, 294, 4900, 0.015, "USD")
+    record.add(round_report(usage=[used], n_affected=3, unaffected={"mean": float("nan"), "sd": 2.0}))
+    record.add(snapshot(usage=[used]))
+    told = json.loads(record.as_json())
+    assert told["usage"] == told["rounds"][0]["usage"]
+    assert told["usage"][0]["tokens_in"] == 9800
+    assert told["usage"][0]["cost"] == 0.015
+    assert told["rounds"][0]["n_affected"] == 3
+    assert told["rounds"][0]["unaffected"] == {"mean": None, "sd": 2.0}
 
 
 def test_json_is_valid_and_tame_whatever_is_in_it() -> None:

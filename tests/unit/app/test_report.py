@@ -6,7 +6,7 @@ import pytest
 from app.console import console
 from app.record import Record
 from app.report import print_error, print_report
-from engine.cluster.control import Event
+from engine.cluster.control import Event, Usage
 from engine.errors import UsageError
 from engine.journal.run_directory import RunDirectory
 from tests.fakes.client import round_report, snapshot
@@ -34,6 +34,32 @@ def test_it_has_tables_picture_ledger_and_directory_within_80_columns() -> None:
         shown.index(part) for part in ("winners", "messages", "█", "2 unparsable, 1 timeout", "/runs/game-1")
     ]
     assert positions == sorted(positions)
+
+
+def test_tokens_have_a_table_if_there_are_any() -> None:
+    used = Usage("default", "", 98, 9800, 294, 4900, 0.015, "USD")
+    shown = report(round_report(1), snapshot(usage=[used]))
+    assert "9,800" in shown
+    assert "0.015 USD" in shown
+    assert "Tokens" not in report(round_report(1), snapshot(usage=[Usage("default", "", 98, 0, 0, 0)]))
+
+
+def test_failures_are_told_as_shares_of_replies_and_of_agents() -> None:
+    failures = {"unparsed": 4, "repaired": 12, "exception": 1}
+    shown = report(round_report(1), snapshot(failures=failures, usage=[Usage("default", "", 200, 0, 0, 0)]))
+    assert (
+        "Failures: 12 repaired (6 %), 4 unparsed (2 %) of 200 replies; 1 exception (1 %) of 100 agents"
+        in shown
+    )
+
+
+def test_the_result_without_affected_agents_is_told_where_there_are_any() -> None:
+    assert "Without the agents" not in report(round_report(1))
+    shown = report(round_report(1), round_report(2, n_affected=7, unaffected={"mean": 39.87, "sd": 2.5}))
+    table = shown.partition("Without the agents")[2].partition("Seconds")[0].splitlines()
+    assert next(line.split() for line in table[1:] if line.strip()) == ["round", "affected", "mean", "sd"]
+    assert ["2", "7", "39.87", "2.50"] in [line.split() for line in table]
+    assert not any(line.split()[:1] == ["1"] for line in table)
 
 
 def test_without_blocks_it_is_ascii_in_the_picture() -> None:

@@ -122,6 +122,30 @@ def test_coupled_groups_wait_for_the_mail_of_all() -> None:
         assert start.expected == {1: {0: 3}, 0: {1: 5}}
 
 
+def test_without_the_affected_agents_the_others_tallies_count() -> None:
+    course = rounds(2, 4)
+    course.opening()
+    for worker, (group, tally, others) in enumerate([(0, 5, 4), (0, 7, None), (1, 1, None), (1, 2, 1)]):
+        end = done(group, 1, tally)
+        if others is not None:
+            end = msgspec.structs.replace(end, n_affected=1, unaffected=msgspec.msgpack.encode(others))
+        course.take(worker, end)
+    ended = course.overall()
+    assert ended is not None
+    round_, outcome, groups = ended
+    assert outcome.stats == {"sum": 15}
+    assert course.unaffected(round_, reversed(groups)) == {"sum": 13}
+
+
+def test_a_round_without_affected_agents_has_no_other_result() -> None:
+    course = rounds(1, 1)
+    course.opening()
+    course.take(0, done(0, 1))
+    ended = course.overall()
+    assert ended is not None
+    assert course.unaffected(1, ended[2]) is None
+
+
 @pytest.mark.parametrize("arrival", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_tallies_come_in_agent_order_whoever_is_first(arrival: tuple[int, ...]) -> None:
     class Ordered(Sums):

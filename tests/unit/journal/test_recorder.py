@@ -45,7 +45,7 @@ def recorded(agent: int = 3, transcripts: str = "all", **result: Any) -> dict[st
         "queued_s": 0.5,
         "busy_s": 1.5,
     } | result
-    journal.reply(Call(key), Result(key, **result), model=1, prompt=99, value=33.0, problem=None)
+    journal.reply(Call(key), Result(key, **result), model=1, prompt=99, value=33.0, problem=None, slice_=2)
     (row,) = sent(journal.take()).replies
     return dict(zip(REPLY_COLUMNS, row, strict=True))
 
@@ -65,6 +65,8 @@ def test_a_reply_becomes_a_row() -> None:
         "tokens_cached": 4,
         "queued_s": 0.5,
         "busy_s": 1.5,
+        "slice": 2,
+        "samples": 1,
         "text": "33",
         "messages": '[["user","Name a number."]]',
     }
