@@ -6,6 +6,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from app import figures, picture, rounds, usage
+from app.columns import table
 from app.record import Record
 from app.sanitise import clean
 from engine.cluster.accounts import AGENT_FAILURES
@@ -33,7 +34,7 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         _section(console, "Answers", Text("\n".join(drawn), no_wrap=True, overflow="crop"))
     if any(used.tokens_in or used.tokens_out for used in record.usage):
         seconds = sum(report.seconds for report in record.reports)
-        _section(console, "Tokens", rounds.usage_table(usage.columns(record.usage, seconds)))
+        _section(console, "Tokens", table(usage.columns(record.usage, seconds)))
     if record.reports or record.failures:
         console.print(f"Failures: {_failures(record)}", soft_wrap=True)
     if record.directory is not None:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
-from rich.cells import cell_len
 from rich.table import Table
-from rich.text import Text
 
 from app import figures
+from app.columns import NAME_CHARS, Columns, table, tables
 from app.sanitise import clean
 from engine.cluster.control import RoundReport, TimeSplit
 
-NAME_CHARS = 24
 TEXT_CHARS = 48
-GAP = 2
-
-Columns = dict[str, list[str]]
-"""The cells of each column, one a round, by the column's name."""
 
 
 def row(report: RoundReport, rounds: int | None = None) -> list[str]:
@@ -60,11 +53,7 @@ def results_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
 
     Which columns there are is the scenario's choice. Those that hold text come last.
     """
-    numbers = [f"{report.round:,}" for report in reports]
-    return [
-        _table({"round": numbers, **part})
-        for part in _parts(_results(reports), width - _width("round", numbers))
-    ]
+    return tables({"round": [f"{report.round:,}" for report in reports]}, _results(reports), width)
 
 
 def unaffected_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
@@ -74,12 +63,7 @@ def unaffected_tables(reports: Sequence[RoundReport], width: int) -> list[Table]
     columns = {"affected": [f"{report.n_affected:,}" for report in affected]}
     columns |= {name: [figures.number((r.unaffected or {}).get(name)) for r in affected] for name in names}
     numbers = [f"{report.round:,}" for report in affected]
-    return [_table({"round": numbers, **part}) for part in _parts(columns, width - _width("round", numbers))]
-
-
-def usage_table(columns: Columns) -> Table:
-    """Return the table of tokens and money."""
-    return _table(columns)
+    return tables({"round": numbers}, columns, width)
 
 
 def time_table(reports: Sequence[RoundReport]) -> Table:
@@ -87,7 +71,7 @@ def time_table(reports: Sequence[RoundReport]) -> Table:
     names = ("seconds", "model", "agents", "messages", "idle", "journal", "cpu")
     spent = [(report.seconds, *_spent(report.split), report.cpu_s) for report in reports]
     columns = {name: [f"{row[i]:,.2f}" for row in spent] for i, name in enumerate(names)}
-    return _table({"round": [f"{report.round:,}" for report in reports], **columns})
+    return table({"round": [f"{report.round:,}" for report in reports], **columns})
 
 
 def _spent(split: TimeSplit) -> tuple[float, ...]:
@@ -102,28 +86,3 @@ def _results(reports: Sequence[RoundReport]) -> Columns:
     columns |= {name: [figures.number(one.get(name)) for one in stats] for name in names if name not in texts}
     columns["seconds"] = [f"{report.seconds:,.2f}" for report in reports]
     return columns | {name: [figures.number(one.get(name), TEXT_CHARS) for one in stats] for name in texts}
-
-
-def _parts(columns: Columns, width: int) -> list[Columns]:
-    parts: list[Columns] = [{}]
-    for name, cells in columns.items():
-        taken = sum(_width(*column) for column in parts[-1].items())
-        if parts[-1] and taken + _width(name, cells) > width:
-            parts.append({})
-        parts[-1][name] = cells
-    return parts
-
-
-def _width(name: str, cells: Sequence[str]) -> int:
-    """Return what a column takes: its widest cell, or word of its name, and the space after it."""
-    return max(map(cell_len, [*clean(name, NAME_CHARS).split(), *cells])) + GAP
-
-
-def _table(columns: Columns) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, GAP - 1), show_edge=False)
-    for name, cells in columns.items():
-        heading = Text(clean(name, NAME_CHARS))
-        table.add_column(heading, justify="right", vertical="bottom", width=_width(name, cells) - GAP)
-    for row_cells in zip(*columns.values(), strict=True):
-        table.add_row(*map(Text, row_cells))
-    return table
