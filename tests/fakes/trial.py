@@ -20,11 +20,15 @@ NUMBER = Number(0, 999)
 
 
 class TrialSettings(ScenarioSettings, frozen=True, kw_only=True, tag="trial"):
-    """What the agents do, and who does something else and when."""
+    """What the agents do, who does something else and when, and what is broken in the scenario itself."""
 
     act: str = "answer"
     victim: int = 0
     when: int = 1
+    gate: str = ""
+    """A file that a test makes, or that marks that something has happened once."""
+    broken: str = ""
+    """The method that raises."""
 
 
 class Plain(Agent):
@@ -70,11 +74,6 @@ class Rubbish(Plain):
         return "not a number"
 
 
-class Unpackable(Plain):
-    async def misbehave(self) -> Any:
-        return 1e308 * 10  # fits the tally, but is no JSON
-
-
 class Megabyte(Plain):
     """The victim returns a text of 1 MB, which `accept` refuses."""
 
@@ -94,6 +93,25 @@ class Forgetful(Plain):
 
     def step(self, observation: float) -> Any:
         return 7.0
+
+
+class Assorted(Plain):
+    """Each of the first agents fails in a way of its own."""
+
+    async def step(self, observation: float) -> Any:
+        kinds: list[type[Plain]] = [Raises, Exits, Spins, Waits, Rubbish, Megabyte]
+        if self.round == self.world.scenario.settings.when and self.id < len(kinds):
+            return await kinds[self.id].misbehave(self)
+        return await self.number("All is well.")
+
+
+class Gated(Plain):
+    """The victim waits for the test."""
+
+    async def misbehave(self) -> Any:
+        while not os.path.exists(self.world.scenario.settings.gate):
+            await asyncio.sleep(0.01)
+        return await self.number("Thank you.")
 
 
 class Writes(Plain):
@@ -156,6 +174,18 @@ class Awaits(Plain):
         return await self.number(text) + await task
 
 
+def _die() -> str:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+
+
+def _mark(path: str) -> bool:
+    """Return whether a file was there already, and make it."""
+    there = os.path.exists(path)
+    open(path, "a").close()
+    return there
+
+
 ACTS = {act.__name__.lower(): act for act in Plain.__subclasses__()} | {"answer": Plain}
 
 
@@ -168,26 +198,43 @@ class Trial(Scenario):
     policies = {
         "megabyte": lambda turn: "x" * 1_000_000,
         "rubbish": lambda turn: "about forty",
-        "die": lambda turn: os.kill(os.getpid(), signal.SIGKILL) or "",
+        "die": lambda turn: _die(),
+        "die_once": lambda turn: "7" if _mark(turn.settings.gate) else _die(),
         "number": lambda turn: str(turn.rng.randrange(1000)),
     }
 
     def agent(self, agent_id: int) -> Agent:
+        self._check("agent")
         return ACTS[self.settings.act](agent_id)
 
+    def __init__(self, settings: TrialSettings, n_agents: int, seed: int) -> None:
+        super().__init__(settings, n_agents, seed)
+        self._check("__init__")
+
+    def _check(self, method: str) -> None:
+        if self.settings.broken == method:
+            raise ZeroDivisionError(f"{method} is broken")
+
     def shared(self, group: int) -> tuple[Message, ...]:
+        self._check("shared")
         return (Message("system", f"Group {group}."),)
 
     def opening(self, group: int) -> float:
+        self._check("opening")
         return 0.0
 
     def accept(self, value: Any) -> str | None:
+        self._check("accept")
         return None if isinstance(value, (int, float)) else "a value has to be a number"
 
-    def tally(self, members: range, values: Sequence[Any]) -> list[float | None]:
+    def tally(self, members: range, values: Sequence[Any]) -> Any:
+        self._check("tally")
+        if self.settings.broken == "what tally returns":
+            return object()
         return [None if value is None else float(value) for value in values]
 
     def conclude(self, round_: int, group: int, tallies: Sequence[Any]) -> Outcome:
+        self._check("conclude")
         values = list(chain.from_iterable(tallies))
         total = sum(value for value in values if value is not None)
         return Outcome({"sum": total, "values": json.dumps(values)}, total)
