@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.machine import MB, Watch, load
+from tests.bench.machine import MB, Usage, Watch, load
 from tests.bench.runs import MILLION, ROOT, Run, run
 from tests.fakes.packages import install
 
@@ -32,17 +32,22 @@ def round_of(n_agents: int) -> Run:
     return run(MILLION, f"population.size={n_agents}", "scenario.rounds=1")
 
 
-def show(text: str) -> None:
-    print(f"\n  {text}; {load()}")
+def show(figure: str, usage: Usage | None = None, *details: str) -> None:
+    crowd = f", {usage.crowd()}" if usage else ""
+    print("\n  " + "\n    ".join([f"{figure}; {load()}{crowd}", *details]))
 
 
 def test_a_round_of_a_million() -> None:
     """Target: 25 us of CPU a step, 15 s of wall time on two quiet cores, 1.5 GB."""
     result = round_of(1_000_000)
     usage, (report,) = result.usage, result.rounds
-    show(f"{result.us_per_step:.1f} us of CPU a step, round {report.seconds:.1f} s, {usage.memory()}")
-    show(f"with start and end {usage.cpu_s / result.n_agents * 1e6:.1f} us, {usage.wall_s:.1f} s")
-    print(f"  {report.split}")
+    show(
+        f"{result.us_per_step:.1f} us of CPU a step, round {report.seconds:.1f} s",
+        usage,
+        f"with start and end: {usage.cpu_s / result.n_agents * 1e6:.1f} us, {usage.wall_s:.1f} s",
+        usage.memory(),
+        str(report.split),
+    )
     assert report.n_answered == 1_000_000
     assert result.us_per_step < 75
     assert usage.peak < 1500 * MB
@@ -52,22 +57,16 @@ def test_a_round_of_a_million() -> None:
 def test_against_a_task_per_agent(tmp_path: Path, messages: str, least: float) -> None:
     """Target: 3 times the CPU. Both sides are whole programs, from start to end."""
     n_agents = 200_000
-    other = [
-        sys.executable,
-        "-m",
-        "tests.bench.task_per_agent",
-        str(n_agents),
-        str(tmp_path / "b.db"),
-        messages,
-    ]
+    arguments = [str(n_agents), str(tmp_path / "b.db"), messages]
     with Watch() as watch:
-        subprocess.run(other, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "tests.bench.task_per_agent", *arguments], cwd=ROOT, check=True)
     ours, theirs = round_of(n_agents).usage, watch.usage
     us, us_other = (usage.cpu_s / n_agents * 1e6 for usage in (ours, theirs))
     show(
-        f"a task per agent, {messages} to a message: x{us_other / us:.1f} CPU ({us_other:.0f} to {us:.0f} us)"
+        f"a task an agent, {messages} to a message: x{us_other / us:.1f} CPU ({us_other:.0f} to {us:.0f} us)",
+        theirs,
+        f"x{theirs.wall_s / ours.wall_s:.1f} wall; {theirs.memory()} to {ours.memory()}",
     )
-    show(f"x{theirs.wall_s / ours.wall_s:.1f} wall, {theirs.memory()} to {ours.memory()}")
     assert us_other > least * us
 
 
@@ -75,12 +74,13 @@ def test_the_cost_of_a_step_stays_flat() -> None:
     """Target: within 1.5 times from 10,000 agents on."""
     results = [round_of(size) for size in SIZES]
     for result in results:
-        bytes_each = (result.usage.peak - results[0].usage.peak) / result.n_agents
-        seconds = result.rounds[0].seconds
+        usage, (report,) = result.usage, result.rounds
+        bytes_each = (usage.peak - results[0].usage.peak) / result.n_agents
         show(
-            f"{result.n_agents:>10,} agents: {result.us_per_step:.1f} us of CPU a step, round {seconds:.1f} s"
+            f"{result.n_agents:,} agents: {result.us_per_step:.1f} us of CPU a step, {report.seconds:.1f} s",
+            usage,
+            f"{usage.memory()}, {bytes_each:.0f} bytes more an agent",
         )
-        print(f"    {result.usage.memory()}: {bytes_each:.0f} bytes more an agent")
     costs = [result.us_per_step for result in results]
     show(f"the dearest step costs x{max(costs) / min(costs):.2f} the cheapest")
     assert max(costs) < 2.5 * min(costs)
@@ -105,11 +105,15 @@ def test_messages(
 ) -> None:
     """Messages sent, carried, handled and, if asked, answered; with two workers, from one to the other."""
     install(tmp_path, "talk", "tests.bench.talk:Talk", monkeypatch)
-    rounds = run(TALK, f"scenario.way={way}", f"engine.workers={workers}").rounds[1:]
+    result = run(TALK, f"scenario.way={way}", f"engine.workers={workers}")
+    rounds = result.rounds[1:]
     heard = sum(int(report.outcome.stats["heard"] or 0) for report in rounds)
     seconds, cpu_s = sum(r.seconds for r in rounds), sum(r.cpu_s for r in rounds)
     where = "within a worker" if workers == 1 else "between two workers"
-    show(f"{way} {where}: {heard / seconds:,.0f} a second, {cpu_s / heard * 1e6:.1f} us of CPU each")
+    show(
+        f"{way} {where}: {heard / seconds:,.0f} a second, {cpu_s / heard * 1e6:.1f} us of CPU each",
+        result.usage,
+    )
     assert heard == len(rounds) * 10 * talkers
     assert heard / seconds > 5_000
 

@@ -27,6 +27,8 @@ class Usage:
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
+    others: float = 0.0
+    """Cores that the rest of the machine kept busy meanwhile: sharing caches, they make every step dearer."""
     resident: dict[str, int] = field(default_factory=dict)
     """By role. Pages that processes share after a fork count for each of them."""
 
@@ -34,6 +36,10 @@ class Usage:
     def peak(self) -> int:
         """Resident bytes of all processes together."""
         return sum(self.resident.values())
+
+    def crowd(self) -> str:
+        """Say how much the figures have to be doubted."""
+        return f"others kept {self.others:.1f} of {os.cpu_count()} cores busy"
 
     def memory(self) -> str:
         """Put the peak in words."""
@@ -51,15 +57,17 @@ class Watch:
         self._roles: dict[int, str] = {}
 
     def __enter__(self) -> Self:
-        self._wall, self._cpu = time.perf_counter(), _cpu_of_children()
+        self._wall, self._cpu, self._all = time.perf_counter(), _cpu_of_children(), _cpu_of_all()
         self._sampler.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._sampler.join()
-        self.usage.wall_s = time.perf_counter() - self._wall
-        self.usage.cpu_s = _cpu_of_children() - self._cpu
+        usage = self.usage
+        usage.wall_s = time.perf_counter() - self._wall
+        usage.cpu_s = _cpu_of_children() - self._cpu
+        usage.others = max(0.0, (_cpu_of_all() - self._all - usage.cpu_s) / usage.wall_s)
 
     def _sample(self) -> None:
         while not self._over.wait(SAMPLE_S):
@@ -84,3 +92,8 @@ def _role(process: psutil.Process) -> str:
 def _cpu_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _cpu_of_all() -> float:
+    times = psutil.cpu_times()
+    return times.user + times.nice + times.system + times.irq + times.softirq
