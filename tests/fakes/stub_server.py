@@ -14,12 +14,25 @@ from typing import Any
 
 from aiohttp import web
 
+_BASIC = {"model", "messages", "max_tokens", "temperature", "top_p", "stop"}
+_COMMON = {"n", "seed"}
+_OPENAI = {*_COMMON, "response_format", "max_completion_tokens"}
+_VLLM = {*_COMMON, "top_k", "min_p", "priority", "add_generation_prompt", "continue_final_message"}
+_TAKES = {
+    "vllm": {*_VLLM, "structured_outputs", "response_format"},
+    "old vllm": {*_VLLM, "guided_regex", "guided_choice", "guided_json"},
+    "openai": _OPENAI,
+    "new openai": _OPENAI,
+    "plain": set(),
+}
+"""Fields beyond the basic ones. Like the real one, an old vLLM ignores what it does not know."""
+
 Body = dict[str, Any]
 Behaviour = Callable[["StubServer", web.Request, Body], Awaitable[web.StreamResponse]]
 
 
 class StubServer:
-    """Speaks as vLLM does, unless it is told to be a plain server that knows nothing but the basics."""
+    """Speaks as vLLM does, or as another `kind` of server: see _TAKES."""
 
     def __init__(
         self, *, kind: str = "vllm", model: str = "stub", context: int | None = 4096, key: str = ""
@@ -38,22 +51,32 @@ class StubServer:
         self.url = ""
         self._runner: web.AppRunner | None = None
 
+    @property
+    def is_vllm(self) -> bool:
+        return self.kind.endswith("vllm")
+
     async def start(self, port: int = 0) -> StubServer:
         """Listen on loopback."""
         app = web.Application(client_max_size=1 << 26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/health", self._health)
-        if self.kind == "vllm":
+        if self.is_vllm:
             app.router.add_get("/version", self._version)
             app.router.add_get("/metrics", self._metrics)
             app.router.add_post("/tokenize", self._tokenize)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.0)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.0, handler_cancellation=True)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port, backlog=4096, reuse_address=True)
         await site.start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
         return self
+
+    async def stop_listening(self) -> None:
+        """Take no new connections; those that there are hang, as when vLLM is told to end."""
+        assert self._runner is not None
+        for site in list(self._runner.sites):
+            await site.stop()
 
     async def stop(self) -> None:
         """Close the port and all connections, as if killed."""
@@ -74,6 +97,11 @@ class StubServer:
             given = request.headers.get("Authorization", "").removeprefix("Bearer ")
             return error(401, f"Incorrect API key provided: {given}")
         body = json.loads(await request.read())
+        unknown = set(body) - _BASIC - _TAKES[self.kind]
+        if unknown and self.kind != "old vllm":
+            return error(400, f"Unrecognized request argument supplied: {sorted(unknown)[0]}")
+        if self.kind == "new openai" and "max_tokens" in body:
+            return error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
         self.received.append(body)
         self.in_flight += body.get("n", 1)
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -83,9 +111,9 @@ class StubServer:
             self.in_flight -= body.get("n", 1)
 
     async def _models(self, _: web.Request) -> web.Response:
-        owner = "vllm" if self.kind == "vllm" else "someone"
+        owner = "vllm" if self.is_vllm else "someone"
         found: Body = {"id": self.model, "object": "model", "owned_by": owner}
-        if self.kind == "vllm":
+        if self.is_vllm:
             found["max_model_len"] = self.context
         return web.json_response({"object": "list", "data": [found]})
 
@@ -127,7 +155,11 @@ class StubServer:
 
     def text(self, body: Body) -> str:
         """Return a text that obeys the constraint, which a plain server does not know."""
-        wanted = body.get("structured_outputs") if self.kind == "vllm" else None
+        wanted = body.get("structured_outputs", {}) if self.kind == "vllm" else {}
+        if self.kind == "old vllm":
+            wanted = {name[7:]: value for name, value in body.items() if name.startswith("guided_")}
+        if "response_format" in body:
+            return _fill(body["response_format"]["json_schema"]["schema"])
         if not wanted:
             return "42"
         if "choice" in wanted:
@@ -135,6 +167,13 @@ class StubServer:
         if "json" in wanted:
             return "{}"
         return _shortest(wanted["regex"])
+
+
+def _fill(schema: Body) -> str:
+    """Return the JSON of some object after a flat schema."""
+    values = {"string": "Hm.", "integer": 42, "number": 0.5}
+    properties = schema["properties"].items()
+    return json.dumps({name: part.get("enum", [values.get(part["type"])])[0] for name, part in properties})
 
 
 def _shortest(pattern: str) -> str:

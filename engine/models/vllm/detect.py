@@ -7,6 +7,7 @@ holds a reply to a form is seen from a reply that no model would give by itself.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -81,11 +82,11 @@ class _Detection:
             chat(known, n=2, temperature=1.0),
             chat(known, seed=1),
             chat(known, top_k=5, min_p=0.05),
-            self._if(is_vllm, chat(known, priority=1)),
-            self._if(is_vllm, self._resumes(known)),
+            _if(is_vllm, lambda: chat(known, priority=1)),
+            _if(is_vllm, lambda: self._resumes(known)),
             self._structure(known),
-            self._if(is_vllm, self._counts(known)),
-            self._if(is_vllm, self._tells_queue()),
+            _if(is_vllm, lambda: self._counts(known)),
+            _if(is_vllm, self._tells_queue),
         )
         return msgspec.structs.replace(
             known,
@@ -177,16 +178,14 @@ class _Detection:
         except TimeoutError:
             return Failure(Kind.SICK, f"did not answer within {PROBE_S:g} s")
 
-    async def _if(self, condition: bool, question: Any) -> bool:
-        if condition:
-            return bool(await question)
-        question.close()
-        return False
-
     def _useless(self, failed: Failure, hint: str) -> Exception:
         if failed.kind in (Kind.REFUSED, Kind.MISFIT, Kind.TOO_LONG):
             return ModelError(failed.text, where=self._where, hint=hint)
         return Unreachable(failed.text)
+
+
+async def _if(condition: bool, ask: Callable[[], Awaitable[bool]]) -> bool:
+    return condition and await ask()
 
 
 async def count_tokens(connection: Connection, model: str, messages: Any) -> int | Failure:

@@ -44,3 +44,8 @@ class Features(msgspec.Struct, frozen=True):
     """Tells its queue (`/metrics`, as vLLM names it)."""
     limit_field: str = "max_tokens"
     """What the longest reply is called: OpenAI's newer models want `max_completion_tokens`."""
+
+    @property
+    def identity(self) -> tuple[str, str, int | None]:
+        """What must not change during a run."""
+        return self.model, self.replies_as, self.context

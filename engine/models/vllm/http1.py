@@ -7,6 +7,7 @@ CPU a request where the whole backend over this takes 0.19. llhttp (through http
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from collections import deque
@@ -284,4 +285,6 @@ def _words(error: OSError) -> str:
     """Say why there is no connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not valid ({error.verify_message})"
-    return (error.strerror or type(error).__name__).lower()
+    if isinstance(error, socket.gaierror | ssl.SSLError) or not error.errno:
+        return (error.strerror or type(error).__name__).lower()
+    return os.strerror(error.errno).lower()  # asyncio's own words are longer

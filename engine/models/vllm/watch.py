@@ -95,8 +95,8 @@ class Watch:
 
         Raises Unreachable, and ModelError if the server is of no use or has another model than before.
         """
-        before, features = server.features, await detect(server.connection, self._settings.model)
-        if server.bodies is not None and (before.model, before.context) != (features.model, features.context):
+        features = await detect(server.connection, self._settings.model)
+        if server.bodies is not None and features.identity != server.features.identity:
             raise ModelError("the server has another model than before", where=server.name)
         server.features = features
         server.bodies = Bodies(features, self._catalogue, self._settings.extra)
