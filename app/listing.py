@@ -9,11 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from app import figures, rounds, runs
+from app import figures, rounds, runs, usage
 from app.sanitise import clean, json_line
+from engine.cluster.control import Usage
 from engine.errors import JournalError
 from engine.journal.listing import Glance, look_at, run_folders
 from engine.journal.run_directory import RunDirectory, default_parent
@@ -79,9 +81,7 @@ def describe(run: Glance, now: datetime) -> dict[str, Any]:
         "rounds_done": progress.rounds_done,
         "share_of_round": progress.share,
         "backends": progress.models,
-        "replies": progress.replies,
-        "tokens_in": progress.tokens_in,
-        "tokens_out": progress.tokens_out,
+        "usage": progress.usage,
         "resume": resume_command(run),
     }
 
@@ -94,13 +94,13 @@ def resume_command(run: Glance) -> str | None:
 
 def facts(run: Glance, now: datetime) -> list[str]:
     """Return progress, size, time and cost of a run, as far as they are known."""
-    progress, figure = run.progress, figures.number
+    progress = run.progress
     known = [
         _progress(run),
-        f"{figure(progress.agents)} agents" if progress.agents is not None else "",
+        f"{progress.agents:,} agents" if progress.agents is not None else "",
         clean(", ".join(progress.models), 200),
-        f"{figure(progress.tokens_in)} tokens in" if progress.tokens_in else "",
-        f"{figure(progress.tokens_out)} tokens out" if progress.tokens_out else "",
+        f"{tokens:,} tokens" if (tokens := sum(u.tokens_in + u.tokens_out for u in progress.usage)) else "",
+        usage.cost(_usage(run)),
         figures.moment(run.started),
         figures.duration(_seconds(run, now)),
         figures.size(run.bytes),
@@ -116,6 +116,10 @@ def _print_run(console: Console, run: Glance, now: datetime) -> None:
     lines += [command] if (command := resume_command(run)) else []
     for line in lines:
         console.print(" " * INDENT + line.strip(), soft_wrap=True)
+
+
+def _usage(run: Glance) -> list[Usage]:
+    return [Usage(slice="", **msgspec.structs.asdict(used)) for used in run.progress.usage]
 
 
 def _progress(run: Glance) -> str:

@@ -16,6 +16,7 @@ from engine.journal.reader import Reader
 from engine.journal.rounds import ALL_GROUPS
 from engine.journal.run_directory import RunDirectory
 from engine.journal.run_file import RunFile
+from engine.journal.totals import Total, read_totals
 from engine.keys import pack
 
 DIED = "died"
@@ -23,6 +24,34 @@ DIED = "died"
 
 _LAST_ROUND = "SELECT round FROM rounds WHERE grp = ? ORDER BY round DESC LIMIT 1"
 _BEGUN = "SELECT count(*) FROM replies WHERE key >= ? AND key < ? AND key & 4095 = 0"
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What a model was used for in the whole run."""
+
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost: float | None
+    currency: str
+
+
+class _Prices(msgspec.Struct, rename={"in_": "in"}):
+    """Of a million tokens."""
+
+    in_: float
+    out: float
+    cached: float
+    currency: str = ""
+
+
+class _Description(msgspec.Struct):
+    prices: _Prices | None = None
+
+
+_DESCRIPTION = msgspec.json.Decoder(_Description)
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +65,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Of the agents, those that have a reply in the round after the last one that is done."""
     models: list[str] = []
     """Backends, with the model's name where there are several."""
-    replies: int | None = None
-    tokens_in: int | None = None
-    tokens_out: int | None = None
+    usage: list[Usage] = []
+    """Empty, too, for runs of versions that did not add it up."""
 
 
 class Glance(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,10 +145,11 @@ def _progress_now(path: Path) -> Progress:
 def _progress(path: Path) -> Progress:
     with Reader(path) as file, file.snapshot():
         facts = file.meta()
-        known = {name: facts[name] for name in Progress.__struct_fields__ if name in facts}
+        known = {name: facts.get(name) for name in ("agents", "rounds")}
         (done,) = file.row(_LAST_ROUND, ALL_GROUPS) or (0,)
+        parts = {"rounds_done": done, "models": _models(file), "usage": _usage(file)}
         with file.reading():
-            found = msgspec.convert({**known, "rounds_done": done, "models": _models(file)}, Progress)
+            found = msgspec.convert({**known, **parts}, Progress)
         if found.agents and found.rounds_done != found.rounds:
             (begun,) = file.row(_BEGUN, pack(found.rounds_done + 1, 0), pack(found.rounds_done + 2, 0))
             found = msgspec.structs.replace(found, share=begun / found.agents)
@@ -130,6 +159,23 @@ def _progress(path: Path) -> Progress:
 def _models(file: RunFile) -> list[str]:
     rows = file.rows("SELECT name, backend FROM models ORDER BY id")
     return [str(backend) if len(rows) == 1 else f"{name}: {backend}" for name, backend in rows]
+
+
+def _usage(file: RunFile) -> list[Usage]:
+    with file.reading():
+        totals = file.read(read_totals)
+        rows = file.rows("SELECT id, name, coalesce(description, '{}') FROM models")
+        models = {number: (str(name), _DESCRIPTION.decode(text).prices) for number, name, text in rows}
+    return [_used(total, *models.get(total.model, ("unknown", None))) for total in totals.models]
+
+
+def _used(total: Total, model: str, prices: _Prices | None) -> Usage:
+    used = (model, total.replies, total.tokens_in, total.tokens_out, total.tokens_cached)
+    if prices is None:
+        return Usage(*used, cost=None, currency="")
+    new = total.tokens_in - total.tokens_cached
+    cost = new * prices.in_ + total.tokens_cached * prices.cached + total.tokens_out * prices.out
+    return Usage(*used, cost=cost / 1e6, currency=prices.currency)
 
 
 def _times(run: RunDirectory, manifest: Manifest) -> tuple[datetime, datetime]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from engine.journal.faults import DAMAGED, journal_faults
 from engine.journal.version import check_version
 
 LOCK_WAIT_S = 10.0
+
+Answer = TypeVar("Answer")
 
 
 class RunFile:
@@ -57,6 +59,11 @@ class RunFile:
         """Return the first row of a query, None if it has none."""
         with self.reading():
             return self._connection.execute(sql, parameters).fetchone()
+
+    def read(self, question: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        """Return what a function makes of the file."""
+        with self.reading():
+            return question(self._connection)
 
     def stream(self, sql: str, *parameters: Any, size: int = 1000) -> Iterator[Sequence[tuple[Any, ...]]]:
         """Yield the rows of a query in parts of at most `size`."""

@@ -16,6 +16,7 @@ from engine.journal.faults import journal_faults
 from engine.journal.rounds import ROUND_COLUMNS, Round
 from engine.journal.schema import migrate
 from engine.journal.storable import json_text, storable_text, storable_value
+from engine.journal.totals import update_totals
 from engine.journal.version import check_version
 
 COMMIT_ROWS = 20_000
@@ -46,10 +47,6 @@ _SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
 _META = _insert("REPLACE", "meta", ("key", "value"))
-
-# Rows are numbered as they come and never deleted, so the last number is how many there are.
-_TOTALS = ("replies", "tokens_in", "tokens_out")
-_SUM = "SELECT max(rowid), sum(tokens_in), sum(tokens_out) FROM replies WHERE rowid > ?"
 
 
 class Writer:
@@ -89,7 +86,6 @@ class Writer:
             self._db = Database(sqlite3.connect(path, timeout=LOCK_WAIT_S), execute_plugins=False)
             try:
                 _prepare(self._db, path, flush)
-                self._totals = _known_totals(self._db)
             except BaseException:
                 self._db.close()
                 raise
@@ -129,9 +125,8 @@ class Writer:
         self._failed = True
         with self._writing("the journal cannot be written"), self._db.atomic():
             written = [self._db.conn.executemany(sql, rows).rowcount for sql, rows in self._waiting]
-            totals = self._count()
+            update_totals(self._db.conn)
         self._failed = False
-        self._totals = totals
         for (sql, rows), n in zip(self._waiting, written, strict=True):
             if sql == _REPLIES:
                 self.replies += n
@@ -157,16 +152,6 @@ class Writer:
             if self._n_waiting >= COMMIT_ROWS:
                 self.commit()
 
-    def _count(self) -> tuple[int, int, int]:
-        """Bring the totals in `meta` up to date; a list of many runs cannot read all their replies."""
-        n, tokens_in, tokens_out = self._totals
-        last, *new = self._db.conn.execute(_SUM, (n,)).fetchone()
-        if last is None:
-            return self._totals
-        totals = (last, tokens_in + (new[0] or 0), tokens_out + (new[1] or 0))
-        self._db.conn.executemany(_META, zip(_TOTALS, totals, strict=True))
-        return totals
-
     @contextmanager
     def _writing(self, problem: str) -> Iterator[None]:
         started = self._timer()
@@ -191,10 +176,3 @@ def _prepare(db: Database, path: Path, flush: bool) -> None:
     db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     migrate(db)
-
-
-def _known_totals(db: Database) -> tuple[int, int, int]:
-    """Return the totals up to the last commit; of a file without them, those of no replies."""
-    found = dict(db.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _TOTALS))
-    n, tokens_in, tokens_out = (found.get(name, 0) for name in _TOTALS)
-    return n, tokens_in, tokens_out

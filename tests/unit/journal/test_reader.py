@@ -62,7 +62,7 @@ def test_failures_are_counted_by_kind(path: Path) -> None:
 
 def test_facts(path: Path) -> None:
     with Reader(path) as reader:
-        assert reader.meta() == {"seed": 5, "replies": 5, "tokens_in": 50, "tokens_out": 10}
+        assert reader.meta() == {"seed": 5, "usage": "[5,[[1,5,50,10,40]]]"}
 
 
 def test_reading_changes_nothing(path: Path) -> None:

@@ -161,42 +161,6 @@ def test_a_file_is_opened_again_and_goes_on(path: Path) -> None:
     connection.close()
 
 
-def totals(ask: Ask) -> dict[str, int]:
-    return dict(ask("SELECT key, value FROM meta"))
-
-
-def test_totals_are_those_of_the_rows_that_are_there(writer: Writer, ask: Ask) -> None:
-    writer.add(JournalBatch([reply(1, 1), reply(1, 2, tokens_in=None)]))
-    writer.commit()
-    assert totals(ask) == {"replies": 2, "tokens_in": 10, "tokens_out": 4}
-    writer.add(JournalBatch([reply(1, 2), reply(1, 3)]))
-    writer.commit()
-    assert totals(ask) == {"replies": 3, "tokens_in": 20, "tokens_out": 6}
-
-
-def test_totals_go_on_when_a_file_is_opened_again_and_make_up_for_rows_without(path: Path, ask: Ask) -> None:
-    for agent in range(3):
-        writer = Writer(path)
-        writer.add(JournalBatch([reply(1, agent)]))
-        writer.close()
-        if agent == 1:
-            other = sqlite3.connect(path)
-            other.execute("DELETE FROM meta")
-            other.commit()
-            other.close()
-    assert totals(ask) == {"replies": 3, "tokens_in": 30, "tokens_out": 6}
-
-
-def test_totals_of_a_transaction_that_failed_are_not_kept(writer: Writer, ask: Ask) -> None:
-    writer.add(JournalBatch([reply(1, 1)], failures=[(2**63, "too large a key", "", None, "")]))
-    with pytest.raises(OverflowError):
-        writer.commit()
-    writer._waiting.clear()
-    writer.add(JournalBatch([reply(1, 2)]))
-    writer.commit()
-    assert totals(ask) == {"replies": 1, "tokens_in": 10, "tokens_out": 2}
-
-
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot be opened: unable to open database file") as caught:
         Writer(tmp_path / "nowhere" / "run.db")

@@ -1,0 +1,1 @@
+"""What makes runs differ, and by how much."""
