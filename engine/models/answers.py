@@ -68,16 +68,20 @@ class Number(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     def parse(self, text: str) -> float:
         """Return the number in a reply. Raises Unreadable."""
         found = _NUMBER.fullmatch(_conclusion(text) if self.reasoning else text)
-        bounds = f"from {self.low:.15g} to {self.high:.15g}"
         if found is None:
-            raise Unreadable(Problem.UNPARSED, f"reply with one number {bounds}")
+            raise Unreadable(Problem.UNPARSED, f"reply with one number {self._bounds}")
         if len((found[2] or "").rstrip("0")) > self.decimals:
             kind = f"number with at most {self.decimals} decimals" if self.decimals else "whole number"
-            raise Unreadable(Problem.UNPARSED, f"reply with one {kind} {bounds}")
+            raise Unreadable(Problem.UNPARSED, f"reply with one {kind} {self._bounds}")
         value = float(found[1])
         if not self.low <= value <= self.high:
-            raise Unreadable(Problem.OUT_OF_RANGE, f"{value:.15g} is not {bounds}")
+            raise Unreadable(Problem.OUT_OF_RANGE, f"{value:.15g} is not {self._bounds}")
         return value
+
+    @property
+    def _bounds(self) -> str:
+        """In words; putting numbers into words costs more than reading one, so only a complaint does it."""
+        return f"from {self.low:.15g} to {self.high:.15g}"
 
 
 class Choice(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
