@@ -1,4 +1,4 @@
-"""What the replies of a run file add up to, kept in `meta`: whoever lists many runs cannot read all of them."""
+"""What the replies of a run file add up to, kept in `meta`, for who lists many runs cannot read them all."""
 
 from __future__ import annotations
 
