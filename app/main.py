@@ -15,7 +15,7 @@ from app import streams
 from app.catalogue import presets, scenarios
 from app.population_cli import population, sample
 from app.presets_cli import check, schema
-from app.reading_cli import export, list_runs, show
+from app.reading_cli import compare, export, list_runs, show
 from app.repeat_cli import branch, replay
 from app.sanitise import clean
 from engine.errors import ExitCode, SimtuiError
@@ -105,7 +105,20 @@ def cli(
     ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
-COMMANDS = (check, schema, presets, scenarios, sample, population, list_runs, show, export, replay, branch)
+COMMANDS = (
+    check,
+    schema,
+    presets,
+    scenarios,
+    sample,
+    population,
+    list_runs,
+    show,
+    export,
+    compare,
+    replay,
+    branch,
+)
 
 for command in COMMANDS:
     command.context_settings = LAYOUT

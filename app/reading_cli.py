@@ -84,3 +84,23 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
     else:
         told = exporting.to_file(find_run(run), table, Format(form), Path(out).expanduser(), force=force)
         click.echo(clean(told), err=True)
+
+
+@click.command()
+@click.argument("names", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option("--seed", default=0, type=click.IntRange(0), show_default=True, help="Of permutation tests.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
+    """Tell in what runs differ, and by how much their answers do, each RUN against the first.
+
+    Settings, versions and models first; then, round by round, means of numbers or shares of choices, their
+    difference with its 95% interval, the size of the effect, and a test, with n.
+    """
+    from app import comparison
+    from app.console import console
+
+    found = comparison.compare_runs(names, seed)
+    if as_json:
+        click.echo(comparison.as_json(found))
+    else:
+        comparison.print_comparison(console(sys.stdout), found)

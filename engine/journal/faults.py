@@ -18,6 +18,7 @@ _HINTS = {
     "SQLITE_BUSY": "Another program has locked the file; close it there.",
     "SQLITE_NOTADB": "The file was written by something else, or is damaged.",
     "SQLITE_CORRUPT": DAMAGED,
+    "SQLITE_ERROR": "The file lacks what this version reads: another version wrote it, or it is damaged.",
 }
 _OTHER_HINT = "The disk or the file system failed; the system's log may say why."
 
