@@ -28,6 +28,8 @@ def build(settings: Population, seed: int) -> People:
     order = [*(households.NAMES if settings.households else ()), *made.columns]
     named = dict.fromkeys(name for name in [*settings.attributes, *order] if name in made.columns)
     columns = {name: made.columns.pop(name).compact() for name in named}
+    for column in columns.values():
+        column.lock()
     texts = {name: Template(a.template) for name, a in settings.attributes.items() if isinstance(a, Text)}
     persona = Template(settings.persona.template) if settings.persona else None
     return People(settings.size, columns, made.report, texts, persona)

@@ -123,6 +123,7 @@ def _label_faults(labels: Iterable[str], kind: str | None, path: Path) -> Iterat
                 parsed(word, kind)  # type: ignore[arg-type]
             except ValueError as error:
                 yield Fault(path, str(error))
+                return
 
 
 def _law_faults(

@@ -49,6 +49,10 @@ class Categorical:
         """Return everybody's values."""
         return [self.categories[code] for code in self.codes.tolist()]
 
+    def lock(self) -> None:
+        """Make the column read-only."""
+        self.codes.flags.writeable = False
+
     def compact(self) -> Categorical:
         """Return the column in as few bytes as will do."""
         return categorical(self.codes, self.categories)
@@ -81,6 +85,10 @@ class Numeric:
     def values(self) -> list[Value]:
         """Return everybody's values."""
         return [self._shown(value) for value in self.array.tolist()]
+
+    def lock(self) -> None:
+        """Make the column read-only."""
+        self.array.flags.writeable = False
 
     def compact(self) -> Numeric:
         """Return the column in as few bytes as will do."""

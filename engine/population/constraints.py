@@ -25,6 +25,8 @@ from engine.population.streams import Ints, stream, uniform
 
 REDRAWS = 200
 SWAPS = 300
+PAIRS = 4000
+"""Pairs tried in a round, or as many as there are people who violate a condition."""
 PATIENCE = 40
 """Rounds of exchanges without any use before giving up."""
 
@@ -156,12 +158,14 @@ class Enforcement:
         for source in computed:
             columns |= source.draw(Units(self._units.ids[rows], columns, Frame(len(rows))))
         after = self._any_violated(columns, Frame(len(rows))).reshape(2, -1)
-        helps = after.sum(axis=0) < bad[pairs].sum(axis=0)
-        kept = np.flatnonzero(np.tile(helps, 2))
+        helps = np.flatnonzero(after.sum(axis=0) < bad[pairs].sum(axis=0))
+        for place in (0, 1):  # each person once
+            helps = helps[np.unique(pairs[place, helps], return_index=True)[1]]
+        kept = np.concatenate([helps, helps + pairs.shape[1]])
         for source in (*exchanged, *computed):
             self._put(source.names, rows[kept], {name: columns[name].take(kept) for name in source.names})
         bad[rows[kept]] = after.ravel()[kept]
-        return int(helps.sum())
+        return len(helps)
 
     def _put(self, names: Sequence[str], rows: Ints, columns: Columns) -> None:
         for name in names:
@@ -210,15 +214,18 @@ class _Partners:
         self._starts = np.cumsum(self._sizes) - self._sizes
 
     def pairs(self, bad: NDArray[np.bool_], turn: int) -> Ints:
-        """Return pairs, as two rows of an array, of somebody bad and somebody alike; nobody is in two of
-        them."""
+        """Return pairs, as two rows of an array, of somebody bad and somebody alike who does not seek.
+
+        Of few that are bad each is in many pairs, so that those are found who alone can help.
+        """
         rows = np.flatnonzero(bad)
         seeking = rows[uniform(stream(self._seed, "seek", turn), rows) < 0.7] if len(rows) > 1 else rows
-        group = self._alike[seeking]
-        u = uniform(stream(self._seed, "find", turn), seeking)
+        tries = max(1, PAIRS // max(1, len(seeking)))
+        first = np.repeat(seeking, tries)
+        group = self._alike[first]
+        u = uniform(stream(self._seed, "find", turn), first * tries + np.tile(np.arange(tries), len(seeking)))
         partner = self._order[self._starts[group] + np.floor(u * self._sizes[group]).astype(np.int64)]
         seeks = np.zeros(len(bad), dtype=bool)
         seeks[seeking] = True
-        usable = np.flatnonzero(~seeks[partner])
-        usable = usable[np.unique(partner[usable], return_index=True)[1]]
-        return np.stack([seeking[usable], partner[usable]])
+        usable = ~seeks[partner]
+        return np.stack([first[usable], partner[usable]])

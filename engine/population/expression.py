@@ -91,8 +91,8 @@ def _check_node(node: ast.AST) -> None:
         case ast.Constant():
             raise BadExpression(f"{quoted(_source(node))} is neither a number nor text")
         case ast.Call():
-            if not _called(node) or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-                raise BadExpression(f"{quoted(_source(node))} is not a call of a function with values")
+            if not _called(node):
+                raise BadExpression(f"{quoted(_source(node))} is not a call of a function")
             if _called(node) not in FUNCTIONS:
                 hint = meant(_called(node), FUNCTIONS)
                 raise BadExpression(f"there is no function {quoted(_called(node))}; {hint}")

@@ -80,6 +80,8 @@ def _check(tree: nodes.Template) -> None:
             kind = type(node).__name__.lower()
             line = getattr(node, "lineno", 1)
             raise BadTemplate(f"line {line}: {quoted(kind)} is not possible here; text, values and if are")
+        if isinstance(node, nodes.Name) and node.name == "self":
+            raise BadTemplate(f"line {node.lineno}: self is no attribute")
         if isinstance(node, nodes.Filter) and node.name not in FILTERS:
             raise BadTemplate(
                 f"line {node.lineno}: there is no filter {quoted(node.name)}; known: {listed(FILTERS)}"
