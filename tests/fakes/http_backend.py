@@ -19,9 +19,9 @@ from tests.fakes.stub_server import StubServer
 class Service:
     """An open backend, and the catalogue that it reads."""
 
-    def __init__(self, settings: Vllm, **options: Any) -> None:
+    def __init__(self, settings: Vllm, directory: Path = Path("nowhere"), **options: Any) -> None:
         self.catalogue = Catalogue()
-        self.backend = VllmBackend(settings, self.catalogue, 7, Path("nowhere"), **options)
+        self.backend = VllmBackend(settings, self.catalogue, 7, directory, **options)
         self.facts: dict[str, Any] = {}
 
     def calls(self, answer: Answer, *arguments: Any, **options: Any) -> list[Request]:

@@ -52,13 +52,24 @@ class VllmBackend:
         """Reach the servers, after starting those that the run starts itself. Raises ModelError."""
         try:
             from engine.models.vllm.fleet import Fleet
+            from engine.models.vllm.launch import Launcher
         except ImportError as error:
             raise ModelError(
                 "the package for HTTP is not installed",
                 where="model.backend",
                 hint="pip install simtui[vllm]",
             ) from error
-        self._fleet = Fleet(self._settings, self._catalogue, self._seed, self._clock, self._now)
+        launcher = None
+        if self._settings.launch.model:
+            launcher = Launcher(self._settings, self._directory, self._environment)
+        self._fleet = Fleet(
+            self._settings,
+            self._catalogue,
+            self._seed,
+            clock=self._clock,
+            now=self._now,
+            launcher=launcher,
+        )
         facts = await self._fleet.open(self._environment, self._pace)
         self.dispatcher = self._fleet.dispatcher
         return facts

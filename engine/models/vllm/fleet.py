@@ -18,6 +18,7 @@ from engine.models.vllm.breaker import Breaker
 from engine.models.vllm.connection import Connection
 from engine.models.vllm.credentials import ApiKey, api_key
 from engine.models.vllm.dispatch import Dispatcher
+from engine.models.vllm.launch import Launcher
 from engine.models.vllm.reach import reach
 from engine.models.vllm.sending import Tasks
 from engine.models.vllm.server import Server
@@ -38,9 +39,12 @@ class Fleet:
         settings: Vllm,
         catalogue: Catalogue,
         seed: int,
+        *,
         clock: Callable[[], float],
         now: Callable[[], datetime],
+        launcher: Launcher | None,
     ) -> None:
+        self._launcher = launcher
         self._settings = settings
         self._catalogue = catalogue
         self._seed = seed
@@ -55,8 +59,10 @@ class Fleet:
         settings = self._settings
         checked_extra(settings.extra)
         key = api_key(settings, environment)
-        addresses = [address(text) for text in settings.servers]
-        if not addresses:
+        places = [(address(text), key) for text in settings.servers]
+        if self._launcher is not None:
+            places += [(place, self._launcher.key) for place in await self._launcher.start()]
+        if not places:
             raise ModelError(
                 "there is no server",
                 where="model.servers",
@@ -64,8 +70,8 @@ class Fleet:
                 " model.launch.model",
             )
         rng = Random(self._seed)
-        most = affordable(settings.max_in_flight, len(addresses))
-        self._servers = [self._server(i, place, key, most, rng) for i, place in enumerate(addresses)]
+        most = affordable(settings.max_in_flight, len(places))
+        self._servers = [self._server(i, place, own, most, rng) for i, (place, own) in enumerate(places)]
         dispatcher = Dispatcher(
             self._servers,
             self._catalogue,
@@ -86,10 +92,12 @@ class Fleet:
         return facts
 
     async def close(self) -> None:
-        """Give up what is under way, and close all connections."""
+        """Give up what is under way, close all connections, and stop what was started."""
         await self._tasks.stop()
         for server in self._servers:
             server.connection.http.close()
+        if self._launcher is not None:
+            await self._launcher.stop()
 
     def _server(self, index: int, place: Address, key: ApiKey, most: int, rng: Random) -> Server:
         idle_s = self._settings.idle_s
