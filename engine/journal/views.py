@@ -13,7 +13,7 @@ VIEWS = {
         AND NOT EXISTS (
           SELECT 1 FROM failures
           WHERE failures.key > replies.key AND failures.key <= (replies.key | 2047)
-            AND action <> 'asked again')""",
+            AND action IN ('exclude', 'fallback', 'last', 'fail', 'agent stopped'))""",
     "rounds_overall": "SELECT * FROM rounds WHERE grp = -1",
     "round_stats": """
         SELECT round, grp, stat.key AS name, stat.value AS value

@@ -66,9 +66,10 @@ def test_an_agent_that_was_given_up_later_in_its_step_has_no_answer(db: Database
         insert(db, "failures", FAILURE_COLUMNS, (pack(1, agent, call), "unparsed", "", None, action))
 
     insert(db, "replies", REPLY_COLUMNS, reply(1, 4, 0, value="I think"), reply(1, 5, value=1.0))
-    fail(4, 1, "asked again")
+    for call, going_on in enumerate(("asked again", "taken", "told the agent"), start=1):
+        fail(4, call, going_on)
     assert len(ask(db, "SELECT value FROM answers")) == 2
-    fail(4, 2, action)
+    fail(4, 4, action)
     fail(5, STEP_CALLS, action)  # over what another agent asked
     assert ask(db, "SELECT value FROM answers") == [(1.0,)]
 
