@@ -78,6 +78,16 @@ class Agent:
         return self._memory
 
     @property
+    def attributes(self) -> dict[str, Any]:
+        """What the preset's population says of this agent: values by attribute; empty if it says nothing."""
+        return dict(self.world.people.person(self.id)) if self.world.people else {}
+
+    @property
+    def persona(self) -> str:
+        """Who this agent is, in words, from the preset's persona template; empty if there is none."""
+        return self.world.people.persona(self.id) if self.world.people else ""
+
+    @property
     def round(self) -> int:
         """The current round, from 1."""
         return self.world.round

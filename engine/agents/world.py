@@ -9,12 +9,24 @@ from engine.models.protocol import Message
 if TYPE_CHECKING:
     from engine.agents.mail import Mail
     from engine.agents.model import Model
+    from engine.population.people import People
 
 
 class World:
     """One group on one worker: everything that an agent would otherwise carry a million times."""
 
-    __slots__ = ("group", "mail", "members", "model", "round", "scenario", "seed", "shared", "slice")
+    __slots__ = (
+        "group",
+        "mail",
+        "members",
+        "model",
+        "people",
+        "round",
+        "scenario",
+        "seed",
+        "shared",
+        "slice",
+    )
 
     def __init__(
         self,
@@ -27,6 +39,7 @@ class World:
         mail: Mail,
         shared: tuple[Message, ...],
         slice_: int = 0,
+        people: People | None = None,
     ) -> None:
         self.group = group
         self.members = members
@@ -39,4 +52,6 @@ class World:
         """Messages that every member's conversation begins with."""
         self.slice = slice_
         """The part of the population that acts in this world; 0: outside of all slices."""
+        self.people = people
+        """Who the agents are; None if the preset gives them no attributes."""
         self.round = 0

@@ -60,6 +60,10 @@ def coordinate(setup: Setup, lifeline: int) -> int:
     inline = setup.preset.engine.start == "inline"
     if inline:
         setup = replace(setup, endpoints=replace(setup.endpoints, base="inproc://"))
+    try:
+        _ = setup.people  # built before the workers are forked, so that they share it
+    except SimtuiError as error:
+        return _refuse(error, setup)
     children = Children(setup, queue)
     if not inline:
         children.start()
@@ -72,6 +76,16 @@ def coordinate(setup: Setup, lifeline: int) -> int:
         context.destroy(linger=0)
         setup.endpoints.remove()
         log.close()
+    return last_word.exit_code
+
+
+def _refuse(error: SimtuiError, setup: Setup) -> int:
+    """Tell why there will be no run, before anything has been started."""
+    context: Context = zmq.Context()
+    last_word = Finished("failed", error.exit_code, error.what, error.where, error.hint)
+    asyncio.run(_say(last_word, setup, context))
+    context.term()
+    setup.endpoints.remove()
     return last_word.exit_code
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,9 +17,13 @@ from engine.journal.run_directory import RunDirectory
 from engine.models.protocol import Sampling
 from engine.models.settings import Model as ModelSettings
 from engine.models.settings import Policy
+from engine.population.settings import Population
 from engine.preset.schema import DEFAULT_MODEL, Preset
 from engine.scenarios import registry
 from engine.scenarios.scenario import Scenario
+
+if TYPE_CHECKING:
+    from engine.population.people import People
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,20 @@ class Setup:
         preset = self.preset
         n_workers = preset.engine.workers or len(os.sched_getaffinity(0))
         return Placement(preset.population.size, preset.scenario.groups, n_workers)
+
+    @cached_property
+    def people(self) -> People | None:
+        """Who the agents are; None if they differ by their numbers alone. Raises PopulationError."""
+        population = self.preset.population
+        if population == Population(size=population.size):
+            return None
+        from engine.population.build import build
+
+        return build(population, self.preset.seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave to a spawned process what it can build for itself: a large population is no luggage."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def slice_codes(self) -> slices.Codes | None:

@@ -79,7 +79,8 @@ class Player(Agent):
     async def step(self, observation: RoundStart) -> float:
         """Name a number."""
         game: GuessAverage = self.world.scenario
-        prompt = self.memory.with_user(game.question(self.id, observation))
+        opening = game.introduction(self.id, self.persona) if observation.round == 1 else ""
+        prompt = self.memory.with_user(opening + game.question(observation))
         if game.settings.calls == 2:
             reply = await self.model.chat(prompt, game.free_reply, facts=observation)
             self.memory.remember(prompt, reply)
@@ -121,15 +122,15 @@ class GuessAverage(Scenario):
         """Return the first round's observation."""
         return RoundStart(1)
 
-    def question(self, agent_id: int, observation: RoundStart) -> str:
+    def introduction(self, agent_id: int, persona: str) -> str:
+        """Return what a player is told about itself, before the first round; ends with a space unless empty."""
+        number = f"You are player {agent_id + 1}. " if self.settings.player_numbers else ""
+        return f"{number}{persona} " if persona else number
+
+    def question(self, observation: RoundStart) -> str:
         """Return what a player is asked."""
-        name = (
-            f"You are player {agent_id + 1}. "
-            if self.settings.player_numbers and observation.round == 1
-            else ""
-        )
         where = f"Round {observation.round} of {self.settings.rounds}"
-        return f"{name}{observation.text}{where}: which number do you choose?"
+        return f"{observation.text}{where}: which number do you choose?"
 
     def write(self, number: float) -> str:
         """Write a number the way players do."""

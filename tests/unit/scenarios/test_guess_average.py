@@ -127,13 +127,25 @@ def test_policies_know_no_more_than_players_are_told(announce: Any) -> None:
     assert observation.average is None
 
 
-def test_a_first_question_names_the_player() -> None:
-    assert game().question(6, RoundStart(1)) == "You are player 7. Round 1 of 5: which number do you choose?"
+def test_a_question_tells_the_round_and_what_has_been() -> None:
+    assert game().question(RoundStart(1)) == "Round 1 of 5: which number do you choose?"
     later = RoundStart(2, "In round 1 the average was 3.00. ")
-    assert game().question(6, later) == (
+    assert game().question(later) == (
         "In round 1 the average was 3.00. Round 2 of 5: which number do you choose?"
     )
-    assert game(player_numbers=False).question(6, RoundStart(1)).startswith("Round 1 of 5")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "persona", "told"),
+    [
+        (True, "", "You are player 7. "),
+        (True, "You are a nurse.", "You are player 7. You are a nurse. "),
+        (False, "You are a nurse.", "You are a nurse. "),
+        (False, "", ""),
+    ],
+)
+def test_players_are_told_who_they_are(numbers: bool, persona: str, told: str) -> None:
+    assert game(player_numbers=numbers).introduction(6, persona) == told
 
 
 # a player's turn
