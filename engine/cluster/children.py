@@ -112,6 +112,10 @@ class Children:
         deadline = time.monotonic() + grace_s
         while any(child.process.is_alive() for child in self.all) and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
+        self.kill()
+
+    def kill(self) -> None:
+        """End all at once, and do not come back before they are gone."""
         for child in self.all:
             child.process.kill()
             child.process.join()

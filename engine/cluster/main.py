@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import msgspec
 import zmq
 from platformdirs import user_cache_path
 
+from engine.cluster import running_marks
 from engine.cluster.children import Children, LogQueue
 from engine.cluster.collector import spare_the_living
 from engine.cluster.control import Finished
@@ -60,51 +62,44 @@ def coordinate(setup: Setup, lifeline: int) -> int:
     inline = setup.preset.engine.start == "inline"
     if inline:
         setup = replace(setup, endpoints=replace(setup.endpoints, base="inproc://"))
-    try:
-        _ = setup.people  # built before the workers are forked, so that they share it
-    except SimtuiError as error:
-        return _refuse(error, setup)
     children = Children(setup, queue)
-    if not inline:
-        children.start()
-    spare_the_living()
-    log = RunLog(setup.directory, queue)
-    context: Context = zmq.Context()
-    try:
-        last_word = asyncio.run(_run(setup, children, context, lifeline, inline))
-    finally:
-        context.destroy(linger=0)
-        setup.endpoints.remove()
-        log.close()
-    return last_word.exit_code
+    with ExitStack() as at_the_end:
+        at_the_end.callback(setup.endpoints.remove)
+        at_the_end.callback(children.kill)
+        try:
+            _ = setup.people  # built before the workers are forked, so that they share it
+            running_marks.make(setup.endpoints.folder, setup.placement.n_workers)
+            if not inline:
+                children.start()
+            spare_the_living()
+            at_the_end.callback(RunLog(RunDirectory(setup.directory).log, queue).close)
+            files = RunFiles(setup, time.time)
+        except SimtuiError as error:
+            return _refuse(error, setup)
+        context: Context = zmq.Context()
+        at_the_end.callback(context.destroy, linger=0)
+        return asyncio.run(_run(setup, files, children, context, lifeline)).exit_code
 
 
 def _refuse(error: SimtuiError, setup: Setup) -> int:
-    """Tell why there will be no run, before anything has been started."""
+    """Tell the first client that asks why there will be no run."""
     context: Context = zmq.Context()
+    control = context.socket(zmq.ROUTER)
+    control.bind(setup.endpoints.control)
     last_word = Finished("failed", error.exit_code, error.what, error.where, error.hint)
-    asyncio.run(_say(last_word, setup, context))
+    if control.poll(int(HEARING_S * 1000)):
+        client, _ = control.recv_multipart()
+        control.send_multipart([client, msgspec.msgpack.encode(last_word)])
+    control.close(linger=1000)
     context.term()
-    setup.endpoints.remove()
     return last_word.exit_code
 
 
 async def _run(
-    setup: Setup,
-    children: Children,
-    context: Context,
-    lifeline: int,
-    inline: bool,
+    setup: Setup, files: RunFiles, children: Children, context: Context, lifeline: int
 ) -> Finished:
-    try:
-        files = RunFiles(setup, time.time)
-    except SimtuiError as error:
-        await children.end(0.0)
-        return await _say(
-            Finished("failed", error.exit_code, error.what, error.where, error.hint), setup, context
-        )
     coordinator = CoordinatorNode(setup, files, children, context)
-    if not inline:
+    if children.all:
         return await coordinator.run(lifeline)
     workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
     _interrupt_stuck(workers, setup.preset.engine.deadline_s)
@@ -122,17 +117,6 @@ def _interrupt_stuck(workers: list[WorkerNode], deadline_s: float) -> None:
 
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, deadline_s / 2, deadline_s / 2)
-
-
-async def _say(last_word: Finished, setup: Setup, context: Context) -> Finished:
-    """Tell the first client that asks why there will be no run."""
-    control = context.socket(zmq.ROUTER)
-    control.bind(setup.endpoints.control)
-    if control.poll(int(HEARING_S * 1000)):
-        client, _ = control.recv_multipart()
-        control.send_multipart([client, msgspec.msgpack.encode(last_word)])
-    control.close(linger=1000)
-    return last_word
 
 
 if __name__ == "__main__":

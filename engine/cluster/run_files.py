@@ -15,6 +15,7 @@ from engine.cluster.children import LogQueue
 from engine.cluster.control import Usage
 from engine.cluster.round_rows import usage_by_round
 from engine.cluster.setup import Setup
+from engine.errors import JournalError
 from engine.journal.lock import Lock
 from engine.journal.manifest import describe_run, read_manifest, write_manifest
 from engine.journal.reader import Reader
@@ -34,6 +35,8 @@ class RunFiles:
         self._setup = setup
         preset = setup.preset
         self._lock = Lock(self._paths.lock)
+        if not setup.resumed:
+            _check_that_it_is_new(self._paths)
         self.known_rounds = _known_rounds(setup.past) if setup.past else []
         """Rounds that the journal of a resumed run already has."""
         self.known_usage = _known_usage(setup.past) if setup.past and not setup.replay_of else {}
@@ -78,6 +81,15 @@ class RunFiles:
         return datetime.fromtimestamp(self._now(), UTC)
 
 
+def _check_that_it_is_new(paths: RunDirectory) -> None:
+    if paths.run_file.exists() and paths.run_file.stat().st_size:
+        raise JournalError(
+            "there is a run in this directory already",
+            where=str(paths.path),
+            hint="Resume that one, or name another directory for this one.",
+        )
+
+
 def _known_rounds(run_file: Path) -> list[Round]:
     with Reader(run_file) as reader:
         return reader.rounds()
@@ -100,8 +112,16 @@ def _known_usage(run_file: Path) -> dict[int, list[Usage]]:
 class RunLog:
     """Brings the log records of all processes of the run into one file."""
 
-    def __init__(self, directory: Path, queue: LogQueue) -> None:
-        to_file = logging.FileHandler(directory / "run.log", encoding="utf-8")
+    def __init__(self, path: Path, queue: LogQueue) -> None:
+        """Open the file. Raises JournalError."""
+        try:
+            to_file = logging.FileHandler(path, encoding="utf-8")
+        except OSError as error:
+            raise JournalError(
+                f"the log cannot be written: {error.strerror}",
+                where=str(path),
+                hint="Free space there, or make the folder writable.",
+            ) from error
         to_file.setFormatter(logging.Formatter("%(asctime)s %(processName)s %(levelname)s %(message)s"))
         # The library makes a queue of its own, for forks alone; this one was there before the first child.
         self._handler = MultiProcessingHandler("run-log", sub_handler=to_file)

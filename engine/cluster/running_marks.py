@@ -14,16 +14,17 @@ from engine.agents.scheduler import NOBODY
 _BYTES = 8
 
 
+def make(folder: str, n_workers: int) -> None:
+    """Make the file, before there is any worker to open it."""
+    _path(folder).write_bytes(b"\xff" * n_workers * _BYTES)
+
+
 class RunningMarks:
-    """The marks of all workers; the coordinator makes the file, each worker opens it."""
+    """The marks of all workers."""
 
     def __init__(self, folder: str, n_workers: int) -> None:
-        path = Path(folder) / "running"
-        size = n_workers * _BYTES
-        if not path.exists():
-            path.write_bytes(b"\xff" * size)
-        with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), size)
+        with _path(folder).open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), n_workers * _BYTES)
         self._numbers = memoryview(self._map).cast("q")
 
     def of(self, worker: int) -> memoryview[int]:
@@ -38,3 +39,7 @@ class RunningMarks:
         """Forget all: the workers are dead, and what they ran has been looked at."""
         for worker in range(len(self._numbers)):
             self._numbers[worker] = NOBODY
+
+
+def _path(folder: str) -> Path:
+    return Path(folder) / "running"

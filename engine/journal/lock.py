@@ -25,6 +25,9 @@ class Lock:
         try:
             self._file = path.open("a+")
             _take(self._file, pause)
+            self._file.truncate(0)
+            self._file.write(str(os.getpid()))
+            self._file.flush()
         except BlockingIOError:
             self._file.seek(0)
             raise JournalError(
@@ -36,11 +39,8 @@ class Lock:
             raise JournalError(
                 f"the run directory cannot be locked: {error.strerror}",
                 where=str(path),
-                hint="Make the folder writable.",
+                hint="Free space there, or make the folder writable.",
             ) from error
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
 
     def release(self) -> None:
         """Give the run directory back."""

@@ -138,6 +138,8 @@ def _replace(path: Path, text: bytes) -> None:
         draft.replace(path)
     except OSError:
         draft.unlink(missing_ok=True)
+        if not path.exists():
+            raise
         with path.open("r+b") as file:
             file.write(text)
             file.truncate()

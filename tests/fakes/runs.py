@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,17 +98,19 @@ class Run:
 
     def look(self) -> list[psutil.Process]:
         """Note which processes the run has now, and return them."""
-        try:
+        with suppress(psutil.NoSuchProcess):
             self._processes.update(self.coordinator.children(recursive=True))
-        except psutil.NoSuchProcess:
-            pass
         return [process for process in self._processes if _alive(process)]
 
-    def named(self, name: str) -> psutil.Process:
-        """Return a child by its name in the run."""
-        log = (self.directory / "run.log").read_text()
-        pids = [line.split()[-1] for line in log.splitlines() if f" {name} " in line and "process" in line]
-        return psutil.Process(int(pids[-1]))
+    @property
+    def workers(self) -> list[psutil.Process]:
+        """The workers of a run that forks them: they have the coordinator's command line."""
+        return [p for p in self.coordinator.children() if "engine.cluster.main" in p.cmdline()]
+
+    @property
+    def services(self) -> list[psutil.Process]:
+        """The model services, which are spawned."""
+        return [p for p in self.coordinator.children() if "spawn_main" in " ".join(p.cmdline())]
 
     def check_that_nothing_is_left(self) -> None:
         """Fail unless all processes end and the folder of sockets goes."""
