@@ -65,7 +65,9 @@ class Bench:
         """Let an agent play a script that may use its model and its memory."""
         if agent_id not in self.agents:
             self.agents[agent_id] = Agent(agent_id)
-            self.agents[agent_id].world = SimpleNamespace(model=self.model, shared=RULES, slice=0)  # type: ignore[assignment]
+            self.agents[agent_id].world = SimpleNamespace(  # type: ignore[assignment]
+                model=self.model, shared=RULES, slice=0, people=None
+            )
         agent = self.agents[agent_id]
         self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))
 
