@@ -15,7 +15,7 @@ from app import streams
 from app.catalogue import presets, scenarios
 from app.population_cli import population, sample
 from app.presets_cli import check, schema
-from app.reading_cli import compare, export, list_runs, show
+from app.reading_cli import compare, export, list_runs, show, verify
 from app.repeat_cli import branch, replay
 from app.sanitise import clean
 from engine.errors import ExitCode, SimtuiError
@@ -116,6 +116,7 @@ COMMANDS = (
     show,
     export,
     compare,
+    verify,
     replay,
     branch,
 )

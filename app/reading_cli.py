@@ -104,3 +104,30 @@ def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
         click.echo(comparison.as_json(found))
     else:
         comparison.print_comparison(console(sys.stdout), found)
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--no-replay", is_flag=True, help="Leave the replay out, which takes as long as the run's own code."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def verify(ctx: click.Context, run: str, no_replay: bool, as_json: bool) -> None:
+    """Check that the files of RUN are whole and agree: exit code 1 and a list of what is wrong if not.
+
+    Every value is read from its reply once more, every prompt compared with its hash, counts are added up,
+    and the run's code is run again on the replies. What could not be checked is said.
+    """
+    from app import verification
+    from app.console import console
+    from app.runs import find_run
+    from engine.errors import ExitCode
+
+    found = find_run(run)
+    checks = verification.verify_run(found, by_replay=not no_replay)
+    if as_json:
+        click.echo(verification.as_json(found, checks))
+    else:
+        verification.print_checks(console(sys.stdout), checks)
+    ctx.exit(ExitCode.DONE if verification.is_sound(checks) else ExitCode.FAILED)
