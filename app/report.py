@@ -62,6 +62,12 @@ def _section(console: Console, title: str, *parts: RenderableType) -> None:
         console.print()
 
 
+def print_stop(console: Console, last: Finished) -> None:
+    """Print which budget ended a run, and the way on."""
+    console.print(f"stopped by {clean(last.where)}: {clean(last.what)}", style="yellow", soft_wrap=True)
+    console.print(f"  {clean(last.hint)}", soft_wrap=True)
+
+
 def print_error(console: Console, error: SimtuiError | Finished) -> None:
     """Print what happened, where, and the way out."""
     where = f"{clean(error.where)}: " if error.where else ""

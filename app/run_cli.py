@@ -19,7 +19,7 @@ from app.console import console
 from app.interrupts import Interrupts
 from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
 from app.record import Record
-from app.report import print_error, print_report
+from app.report import print_error, print_report, print_stop
 from engine.cluster.control import Event, Notice
 from engine.errors import SimtuiError
 from engine.journal.run_directory import (
@@ -143,6 +143,8 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         stdout.flush()
     if last.state == "interrupted":
         narration.print("interrupted; everything up to here is saved")
+    elif last.state == "budget":
+        print_stop(narration, last)
     elif last.what:
         print_error(narration, last)
     if last.state != "done" and record.directory and record.directory.manifest.exists():

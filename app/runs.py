@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.preset.layers import Layer
     from engine.preset.load import Loaded
 
-CHANGEABLE = ("engine", "journal")
+CHANGEABLE = ("engine", "budget", "journal")
 """Tables whose settings do not change what the agents do; others would make it another run."""
 
 

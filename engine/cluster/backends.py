@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from engine.cluster.setup import Setup
+from engine.models.gate import Gate
 from engine.models.protocol import Backend, Catalogue
 from engine.models.settings import Dummy, LlamaCpp, Policy, Vllm
 
 
-def make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
-    """Return the backend of a model of the preset, not yet open."""
+def make(setup: Setup, name: str, catalogue: Catalogue) -> tuple[Backend, Gate | None]:
+    """Return the backend of a model of the preset, not yet open, and the gate in front of it, if any.
+
+    What the answer cache knows goes through no gate: it costs nothing.
+    """
     backend = _make(setup, name, catalogue)
+    gate = _gate(setup, name, catalogue, backend)
     if not setup.models[name].answer_cache:
-        return backend
+        return gate or backend, gate
     from engine.models.answer_cache import CachedBackend
 
-    return CachedBackend(backend, catalogue, setup.preset.seed, setup.cache_directory / "answers.db")
+    file = setup.cache_directory / "answers.db"
+    return CachedBackend(gate or backend, catalogue, setup.preset.seed, file), gate
+
+
+def _gate(setup: Setup, name: str, catalogue: Catalogue, backend: Backend) -> Gate | None:
+    settings, budget = setup.models[name], setup.preset.budget
+    budgeted = budget.tokens is not None or budget.money is not None
+    if not budgeted and settings.requests_per_minute is None and settings.tokens_per_minute is None:
+        return None
+    return Gate(backend, catalogue, settings, budgeted=budgeted)
 
 
 def _make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:

@@ -45,8 +45,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The state of a run, a few times a second."""
 
     state: str
-    """"starting", "rebuilding" (a resumed run, up to where it stood), "running", "done", "failed" or
-    "interrupted"."""
+    """"starting", "rebuilding" (a resumed run, up to where it stood), "running", "done", "failed",
+    "interrupted" or "budget"."""
     round: int
     """The round that the slowest group is in; 0 before the first."""
     rounds: int
@@ -105,7 +105,7 @@ class Finished(msgspec.Struct, frozen=True, tag=True):
     """The last word of a run."""
 
     state: str
-    """"done", "failed" or "interrupted"."""
+    """"done", "failed", "interrupted" or "budget"."""
     exit_code: int
     what: str = ""
     """For a failed run: what happened, where, and the way out, as in SimtuiError."""

@@ -15,6 +15,7 @@ import msgspec
 from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
 from engine.cluster.bill import Bill
+from engine.cluster.budget import BudgetWatch
 from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot, Usage
 from engine.cluster.eta import Pace, Rate
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
@@ -29,6 +30,7 @@ from engine.cluster.wire import (
     Ready,
     ShareDone,
     ToCoordinator,
+    ToService,
     ToWorker,
     Trouble,
     Work,
@@ -55,6 +57,7 @@ class State(StrEnum):
     DONE = "done"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
+    BUDGET = "budget"
 
 
 class Surroundings(Protocol):
@@ -62,6 +65,9 @@ class Surroundings(Protocol):
 
     def order(self, worker: int, message: ToWorker) -> None:
         """Send to a worker."""
+
+    def instruct(self, service: str, message: ToService) -> None:
+        """Send to a model service."""
 
     def emit(self, event: Event) -> None:
         """Tell whoever watches."""
@@ -100,7 +106,9 @@ class Coordinator:
             row.round: report_of(row, setup.placement.n_agents, files.known_usage.get(row.round))
             for row in files.known_rounds
         }
-        self._bill = Bill(setup, chain.from_iterable(_own(files.known_usage, setup.branched_at)))
+        past = list(chain.from_iterable(_own(files.known_usage, setup.branched_at)))
+        self._bill = Bill(setup, past)
+        self._budget = BudgetWatch(setup.preset.budget, setup.models, past)
         self._outside = surroundings
         self._clock = clock
         self._now = now
@@ -159,6 +167,7 @@ class Coordinator:
             self._recover(process, how)
         elif process not in self._workers and self._deaths[process] <= MAX_RESTARTS:
             self._restarted(process, how, "it is started anew")
+            self._budget.forget(process)
             self._outside.restart_service(process)
         else:
             self._give_up(process, how)
@@ -190,6 +199,7 @@ class Coordinator:
         for worker in self._workers:
             self._accounts.forget(worker)
             self._bill.forget(worker)
+            self._budget.forget(worker)
         self._outside.restart_workers()
 
     def _isolate(self, key: int, how: str) -> None:
@@ -272,6 +282,14 @@ class Coordinator:
         self._accounts.note(process, work)
         if process in self._workers:
             self._bill.note(process, work.spent)
+            self._budget.note_worker(process, work)
+        else:
+            parts = self._budget.note_service(process.removeprefix("model-"), work)
+            for name, part in parts.items():
+                self._outside.instruct(f"model-{name}", part)
+            if parts:
+                return
+        self._stop_by_budget()
         if (n := self._accounts.n_stopped) > self._may_fail:
             self.fail(
                 FailureBudgetSpent(
@@ -283,6 +301,13 @@ class Coordinator:
                     ),
                 )
             )
+
+    def _stop_by_budget(self) -> None:
+        elapsed_s = self._clock() - self._accounts.started
+        over = None if self._setup.replay_of else self._budget.exhausted(elapsed_s, self._accounts.failures)
+        if over is not None and not self.is_over:
+            last_word = Finished("budget", ExitCode.BUDGET, over.what, over.setting, over.hint)
+            self._finish(State.BUDGET, last_word)
 
     def _share_done(self, process: str, done: ShareDone) -> None:
         state, starts = self._rounds.take(_index(process), done)

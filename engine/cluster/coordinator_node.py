@@ -20,7 +20,7 @@ from engine.cluster.link import Context, Frames, Link
 from engine.cluster.run_files import RunFiles
 from engine.cluster.running_marks import RunningMarks
 from engine.cluster.setup import Setup
-from engine.cluster.wire import Shutdown, ToCoordinator, ToWorker
+from engine.cluster.wire import Shutdown, ToCoordinator, ToService, ToWorker
 from engine.errors import JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 
@@ -73,6 +73,9 @@ class CoordinatorNode:
 
     def order(self, worker: int, message: ToWorker) -> None:
         self._processes.send([self._setup.worker_name(worker).encode(), self._encode(message)])
+
+    def instruct(self, service: str, message: ToService) -> None:
+        self._processes.send([service.encode(), self._encode(message)])
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Notice):

@@ -65,8 +65,8 @@ class RunFiles:
         for role in self._setup.roles:
             settings = self._setup.models[role.name]
             backend = str(settings.__struct_config__.tag)
-            description = {**descriptions.get(f"model-{role.name}", {}), **_prices(settings)}
-            self.writer.model(role.number, role.name, backend, description)
+            description = descriptions.get(f"model-{role.name}", {})
+            self.writer.model(role.number, role.name, backend, description, _prices(settings))
         self.writer.slices([part.name for part in self._setup.preset.slices])
 
     def close(self, state: str) -> None:
@@ -95,13 +95,12 @@ def _known_rounds(run_file: Path) -> list[Round]:
         return reader.rounds()
 
 
-def _prices(model: ModelSettings) -> dict[str, Any]:
-    """Return the prices for the view `usage`, if there are any."""
+def _prices(model: ModelSettings) -> tuple[float, float, float, str] | None:
+    """Return the prices as the journal keeps them, if there are any."""
     if model.price_in is None or model.price_out is None:
-        return {}
+        return None
     cached = model.price_in if model.price_cached is None else model.price_cached
-    prices = {"in": model.price_in, "out": model.price_out, "cached": cached, "currency": model.currency}
-    return {"prices": prices}
+    return model.price_in, model.price_out, cached, model.currency
 
 
 def _known_usage(run_file: Path) -> dict[int, list[Usage]]:

@@ -13,7 +13,7 @@ from engine.cluster import backends
 from engine.cluster.link import Context, Frames, Link
 from engine.cluster.setup import Setup
 from engine.cluster.trouble import trouble_of
-from engine.cluster.wire import Failed, Progress, Ready, Shutdown, ToCoordinator, Work
+from engine.cluster.wire import Allow, Failed, Progress, Ready, Shutdown, ToCoordinator, ToService, Work
 from engine.models.protocol import Catalogue, RequestBatch, Result, ResultBatch
 
 REPORT_S = 0.25
@@ -25,8 +25,10 @@ class ServiceNode:
     def __init__(self, setup: Setup, name: str, context: Context) -> None:
         self._address = setup.endpoints.model(name)
         self._catalogue = Catalogue()
-        self._backend = backends.make(setup, name, self._catalogue)
+        self._name = name
+        self._backend, self._gate = backends.make(setup, name, self._catalogue)
         self._requests = msgspec.msgpack.Decoder(RequestBatch)
+        self._orders = msgspec.msgpack.Decoder(ToService)
         self._encode = msgspec.msgpack.Encoder().encode
         self._askers: dict[int, bytes] = {}
         self._kept: dict[int, Result] = {}
@@ -78,8 +80,12 @@ class ServiceNode:
                 self._kept.update((result.key, result) for result in part)
 
     def _ordered(self, frames: Frames) -> None:
-        if isinstance(msgspec.msgpack.decode(frames[0], type=Shutdown), Shutdown):
-            self._over.set()
+        match self._orders.decode(frames[0]):
+            case Allow(tokens, money):
+                assert self._gate is not None, "only a gate asks for an allowance"
+                self._gate.allow(tokens, money)
+            case Shutdown():
+                self._over.set()
 
     def _fail(self, error: BaseException | None) -> None:
         self._tell(Failed(trouble_of(error or RuntimeError("the event loop reported an error"))))
@@ -87,6 +93,8 @@ class ServiceNode:
     def _tell(self, *messages: ToCoordinator) -> None:
         """Send messages behind the sums so far: loading the model is no round's cost."""
         work = Work(cpu_s=time.process_time(), n_open=len(self._askers))
+        if self._gate is not None:
+            work.spent, work.n_held = [(self._name, 0, self._gate.spent)], self._gate.n_held
         self._coordinator.send([self._encode([Progress(work), *messages])])
 
     async def _report(self) -> None:

@@ -32,7 +32,11 @@ class Work(msgspec.Struct, array_like=True):
     """Model requests without a reply, now."""
     failures: dict[str, int] = {}
     spent: list[tuple[str, int, Spent]] = []
-    """Of a worker, by model and number of the slice."""
+    """By model and number of the slice; of a model service only if there is a budget."""
+    n_held: int = 0
+    """Requests that a model service holds back because the budget has no room for the next one."""
+    n_unsent: int = 0
+    """Journal rows that a worker has not yet handed over."""
 
 
 # coordinator -> worker
@@ -57,6 +61,13 @@ class AskAgain(msgspec.Struct, array_like=True, tag=8):
     """A model service has been started anew and knows nothing: send it all open requests."""
 
     model: str
+
+
+class Allow(msgspec.Struct, frozen=True, array_like=True, tag=9):
+    """A model service may use so many tokens and so much money in all, from its start on."""
+
+    tokens: float
+    money: float
 
 
 class Shutdown(msgspec.Struct, array_like=True, tag=3):
@@ -104,4 +115,5 @@ class Failed(msgspec.Struct, array_like=True, tag=7):
 
 
 ToWorker = Begin | Written | AskAgain | Shutdown
+ToService = Allow | Shutdown
 ToCoordinator = Ready | ShareDone | Progress | Failed

@@ -77,6 +77,7 @@ class Worker:
         self._outbox = outbox
         self._window = preset.engine.window
         self._past = setup.past
+        self._people = setup.people
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
         beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
@@ -186,6 +187,11 @@ class Worker:
     def n_done(self) -> int:
         """Turns that have ended since the run began."""
         return sum(share.n_ended for share in self._shares)
+
+    @property
+    def n_unsent(self) -> int:
+        """Journal rows that have not been handed out."""
+        return len(self._ledger)
 
     @property
     def failures(self) -> Counter[str]:
@@ -302,6 +308,7 @@ class Worker:
                 model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
+                people=self._people,
                 slice_=number,
             )
             for number, (scenario, model) in enumerate(

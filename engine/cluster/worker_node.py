@@ -179,6 +179,7 @@ class WorkerNode:
             n_open=self.worker.n_open,
             failures=dict(self.worker.failures),
             spent=self.worker.spent,
+            n_unsent=self.worker.n_unsent,
         )
 
     def _fail(self, error: BaseException | None) -> None:

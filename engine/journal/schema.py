@@ -63,7 +63,11 @@ CREATE TABLE models (
   id INTEGER PRIMARY KEY,
   name TEXT,
   backend TEXT,
-  description TEXT           -- JSON: settings, file hash or server version
+  description TEXT,          -- JSON: settings, file hash or server version
+  price_in REAL,             -- of a million tokens, in currency; NULL if it has no prices
+  price_out REAL,
+  price_cached REAL,
+  currency TEXT
 )"""
 
 _SLICES = """

@@ -29,10 +29,9 @@ VIEWS = {
     "usage": """
         SELECT total.round, models.name AS model, slices.name AS slice, calls,
           tokens_in, tokens_out, tokens_cached, queued_s, busy_s,
-          ((tokens_in - tokens_cached) * json_extract(description, '$.prices.in')
-            + tokens_cached * json_extract(description, '$.prices.cached')
-            + tokens_out * json_extract(description, '$.prices.out')) / 1e6 AS cost,
-          json_extract(description, '$.prices.currency') AS currency
+          ((tokens_in - tokens_cached) * price_in + tokens_cached * price_cached
+            + tokens_out * price_out) / 1e6 AS cost,
+          currency
         FROM (SELECT round, model, slice, count(*) AS calls,
                 sum(tokens_in * (samples > 0)) AS tokens_in, sum(tokens_out * (samples > 0)) AS tokens_out,
                 sum(tokens_cached * (samples > 0)) AS tokens_cached,

@@ -28,6 +28,9 @@ CHECKPOINT_PAGES = 4_000
 LOCK_WAIT_S = 30.0
 
 
+PRICES = ("price_in", "price_out", "price_cached", "currency")
+
+
 def _insert(verb: str, table: str, columns: Sequence[str]) -> str:
     """Return the statement; all parts are names of this program, never data."""
     marks = ", ".join("?" * len(columns))
@@ -42,7 +45,7 @@ _FORMS = _insert("IGNORE", "forms", ("id", "form"))
 _MESSAGES = f"""{_insert("ABORT", "messages", MESSAGE_COLUMNS)} ON CONFLICT (round, receiver, kind, turn)
 DO UPDATE SET answer = excluded.answer, error = excluded.error
 WHERE excluded.answer IS NOT NULL OR excluded.error IS NOT NULL"""
-_MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description"))
+_MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description", *PRICES))
 _SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
@@ -102,9 +105,17 @@ class Writer:
         """Take the ends of rounds; a round that is there already is replaced."""
         self._put(_ROUNDS, [round_.row() for round_ in rounds])
 
-    def model(self, model_id: int, name: str, backend: str, description: Mapping[str, Any]) -> None:
-        """Say what the number of a model in the replies stands for."""
-        self._put(_MODELS, [(model_id, storable_text(name), backend, json_text(description))])
+    def model(
+        self,
+        model_id: int,
+        name: str,
+        backend: str,
+        description: Mapping[str, Any],
+        prices: tuple[float, float, float, str] | None = None,
+    ) -> None:
+        """Say what the number of a model in the replies stands for; `prices` are in the order of PRICES."""
+        row = (model_id, storable_text(name), backend, json_text(description), *(prices or [None] * 4))
+        self._put(_MODELS, [row])
 
     def slices(self, names: Sequence[str]) -> None:
         """Say what the numbers of the slices in the replies stand for, from 1."""

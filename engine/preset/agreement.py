@@ -11,6 +11,7 @@ from engine.errors import ModelError
 from engine.models.settings import Dummy, Policy
 from engine.population.settings import Population
 from engine.preset.check import faults
+from engine.preset.prices import price_problems
 from engine.preset.problems import Problem
 from engine.preset.schema import DEFAULT_MODEL
 from engine.preset.wording import Path, nearest, one_line, one_of, show
@@ -29,6 +30,7 @@ def disagreements(tables: Tables) -> Iterator[Problem]:
         yield from _policy(tables, path, model)
         yield from _latency(path, model)
     yield from _slices(tables)
+    yield from price_problems(_used_models(tables), tables.get("budget"))
 
 
 def _fallback(tables: Tables) -> Iterator[Problem]:
@@ -61,6 +63,15 @@ def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:
     yield ("model",), tables.get("model")
     for name, model in (tables.get("models") or {}).items():
         yield ("models", name), model
+
+
+def _used_models(tables: Tables) -> list[tuple[Path, Any]]:
+    used = {DEFAULT_MODEL, *(part.model for part in tables.get("slices") or ())}
+    return [
+        (path, model)
+        for path, model in _models(tables)
+        if model is not None and (path[-1] in used or len(path) == 1)
+    ]
 
 
 def _slices(tables: Tables) -> Iterator[Problem]:

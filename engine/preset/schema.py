@@ -65,6 +65,23 @@ class Engine(Table, frozen=True, kw_only=True):
     """Share of the agents that may fail before the run stops."""
 
 
+class Budget(Table, frozen=True, kw_only=True):
+    """`[budget]`: where a run stops, with exit code 3 and everything saved. A resumed run may have another.
+
+    Tokens and money count from the beginning of the run. No request is made whose prompt and longest possible
+    reply do not fit into what is left.
+    """
+
+    tokens: Annotated[int, Meta(ge=1)] | None = None
+    """Most tokens of prompts and replies together."""
+    money: Annotated[float, Meta(gt=0)] | None = None
+    """Most money, in the currency of the models' prices."""
+    wall_s: Annotated[float, Meta(gt=0)] | None = None
+    """Longest time in seconds, from the start or, of a resumed run, from there."""
+    failures: Annotated[int, Meta(ge=0)] | None = None
+    """Most failed replies and agents; repaired replies do not count."""
+
+
 class Journal(Table, frozen=True, kw_only=True):
     """`[journal]`: what the run file keeps."""
 
@@ -98,4 +115,5 @@ class Preset(Table, frozen=True, kw_only=True):
     """Parts of the population that think, or are asked, differently."""
     answers: Answers = Answers()
     engine: Engine = Engine()
+    budget: Budget = Budget()
     journal: Journal = Journal()

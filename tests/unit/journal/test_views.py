@@ -13,6 +13,7 @@ from engine.journal.rounds import ROUND_COLUMNS, Round
 from engine.journal.schema import MIGRATIONS, migrate
 from engine.journal.version import SCHEMA_VERSION
 from engine.journal.views import VIEWS
+from engine.journal.writer import PRICES
 from engine.keys import pack, unpack
 from tests.fakes.journal import PREFIX, ended, failure, reply
 
@@ -121,8 +122,7 @@ def test_usage_by_round_model_and_slice(db: Database) -> None:
 
 
 def test_usage_has_a_cost_where_there_are_prices(db: Database) -> None:
-    prices = '{"prices": {"in": 2, "out": 10, "cached": 0.5, "currency": "EUR"}}'
-    insert(db, "models", ("id", "description"), (1, prices), (2, "{}"))
+    insert(db, "models", ("id", *PRICES), (1, 2, 10, 0.5, "EUR"), (2, None, None, None, None))
     cached_answer = reply(1, 3, samples=0)
     insert(db, "replies", REPLY_COLUMNS, reply(1, 1), reply(1, 2, model=2), cached_answer)
     assert ask(db, "SELECT calls, tokens_in, cost, currency FROM usage ORDER BY currency DESC") == [

@@ -73,6 +73,8 @@ def test_the_same_key_twice_is_one_row_and_is_counted(writer: Writer, ask: Ask) 
 def test_everything_else_is_kept_too(writer: Writer, ask: Ask) -> None:
     writer.add(JournalBatch(failures=[failure(1, 4)], prefixes=[(7, "[]")], forms=[(8, "{}")]))
     writer.model(1, "small", "llama_cpp", {"sha256": "ab"})
+    writer.model(2, "paid", "vllm", {}, (1.0, 4.0, 0.5, "EUR"))
+    writer.slices(["one", "two"])
     writer.event("started", "with \ud800")
     writer.meta({"seed": 5, "preset": "demo"})
     writer.rounds([ended(1), ended(1, grp=0)])
@@ -82,7 +84,11 @@ def test_everything_else_is_kept_too(writer: Writer, ask: Ask) -> None:
     ]
     assert ask("SELECT * FROM prefixes") == [(7, "[]")]
     assert ask("SELECT * FROM forms") == [(8, "{}")]
-    assert ask("SELECT * FROM models") == [(1, "small", "llama_cpp", '{"sha256":"ab"}')]
+    assert ask("SELECT * FROM models") == [
+        (1, "small", "llama_cpp", '{"sha256":"ab"}', None, None, None, None),
+        (2, "paid", "vllm", "{}", 1.0, 4.0, 0.5, "EUR"),
+    ]
+    assert ask("SELECT * FROM slices") == [(1, "one"), (2, "two")]
     assert ask("SELECT time, kind, detail FROM events") == [(1e9, "started", "with ?")]
     assert ask("SELECT * FROM meta ORDER BY key") == [("preset", "demo"), ("seed", 5)]
     assert ask("SELECT round, grp FROM rounds ORDER BY grp") == [(1, -1), (1, 0)]

@@ -32,7 +32,8 @@ from tests.fakes.presets import GOOD, with_line
             "model",
             'policy = "nash"',
             'p.toml:7: model.policy: unknown key; did you mean model.policy (with backend = "policy")? '
-            "(allowed: backend, temperature, top_p, top_k, min_p, max_tokens, stop, timeout_s or latency_s)",
+            "(allowed: backend, temperature, top_p, top_k, min_p, max_tokens, stop, timeout_s, answer_cache, "
+            "price_in, price_out, price_cached, currency, requests_per_minute, tokens_per_minute or latency_s)",
         ),
         (
             "scenario",
@@ -180,7 +181,8 @@ def test_a_wrong_or_missing_part_is_told(told: Any, old: str, new: str, expected
         (
             "[enginee]\nworkers = 2",
             "p.toml:8: enginee: unknown key; did you mean engine? "
-            "(allowed: name, description, seed, scenario, population, model, models, slices, answers, engine or journal)",
+            "(allowed: name, description, seed, scenario, population, model, models, slices, answers, engine, "
+            "budget or journal)",
         ),
         (
             '[answers]\non_failure = "fallback"',

@@ -45,7 +45,17 @@ def test_every_setting_is_described() -> None:
     assert definitions["Engine"]["properties"]["workers"]["description"].startswith("Worker processes")
     assert definitions["Launch"]["properties"]["replicas"]["description"].startswith("How many servers")
     assert definitions["LlamaCpp"]["properties"]["temperature"]["description"].startswith("Randomness")
-    tags_and_tables = {"backend", "name", "scenario", "population", "model", "answers", "engine", "journal"}
+    tags_and_tables = {
+        "backend",
+        "name",
+        "scenario",
+        "population",
+        "model",
+        "answers",
+        "engine",
+        "budget",
+        "journal",
+    }
     tags_and_tables |= {"from", "kind"}
     assert {
         f"{name}.{key}"
