@@ -12,10 +12,11 @@ import click
 @click.argument("folders", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
-    """List the runs in the usual place, and in FOLDERS if any are given, newest first.
+    """List runs, newest first.
 
-    Each with its state, how far it is, how many agents and tokens, when it started, how long it took, and the
-    command that goes on with it. A run is "died" if it was to run on, but no process runs it.
+    Those in the usual place, and in FOLDERS if any are given; each with its state, how far it is, how many
+    agents and tokens, when it started, how long it took, and the command that goes on with it. A run has
+    died if it was to run on, but no process runs it.
     """
     from app import listing
     from app.console import console
@@ -33,7 +34,7 @@ def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
 @click.option("--round", "round_", type=click.IntRange(min=1), help="Of an agent: this round alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None:
-    """Tell what RUN was and how its rounds ended; or the life of AGENT in it.
+    """Tell what RUN was and how it went, or the life of AGENT.
 
     The life of an agent is each prompt as the model saw it, each reply, the value read from it, messages and
     failures. Agents are numbered from 0.
@@ -67,7 +68,7 @@ def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None
 @click.option("--out", metavar="FILE", help="File to make; without, csv and jsonl go to standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 def export(run: str, form: str, table: str, out: str | None, force: bool) -> None:
-    """Write a table of RUN as CSV, JSON Lines, Parquet or Arrow, however large it is.
+    """Write a table of RUN as CSV, JSON Lines, Parquet or Arrow.
 
     docs/files.md describes the tables and views: answers, replies, rounds, failures, usage and others. FILE
     appears when it is whole. Parquet and Arrow need pyarrow: pip install 'simtui[analysis]'.
@@ -91,10 +92,11 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
 @click.option("--seed", default=0, type=click.IntRange(0), show_default=True, help="Of permutation tests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
-    """Tell in what runs differ, and by how much their answers do, each RUN against the first.
+    """Tell in what runs differ, and by how much.
 
-    Settings, versions and models first; then, round by round, means of numbers or shares of choices, their
-    difference with its 95% interval, the size of the effect, and a test, with n.
+    Settings, versions and models first; then the answers of each RUN against those of the first: round by
+    round, means of numbers or shares of choices, their difference with its 95% interval, the size of the
+    effect, and a test, with n.
     """
     from app import comparison
     from app.console import console
@@ -114,10 +116,11 @@ def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, run: str, no_replay: bool, as_json: bool) -> None:
-    """Check that the files of RUN are whole and agree: exit code 1 and a list of what is wrong if not.
+    """Check that the files of RUN are whole and agree.
 
     Every value is read from its reply once more, every prompt compared with its hash, counts are added up,
-    and the run's code is run again on the replies. What could not be checked is said.
+    and the run's code is run again on the replies. Lists what is wrong, with exit code 1, and what could not
+    be checked.
     """
     from app import verification
     from app.console import console

@@ -78,10 +78,10 @@ def _spoken(call: Call, shown: Turns) -> Iterator[Labelled]:
         yield "finish", call.finish
     if call.value is not None:
         yield "value", figures.number(call.value, MAX_CHARS)
-    if call.problem is not None:
+    if call.problem is not None and not call.failures:
         yield "problem", call.problem
     for failure in call.failures:
-        yield from _failed(failure)
+        yield from _failed(failure, "problem")
 
 
 def _prompt(prompt: Turns, shown: Turns) -> Iterator[Labelled]:
@@ -92,8 +92,8 @@ def _prompt(prompt: Turns, shown: Turns) -> Iterator[Labelled]:
     yield from prompt[n_repeated:]
 
 
-def _failed(failure: Failure) -> Iterator[Labelled]:
-    yield "failure", f"{failure.kind}: {failure.detail or ''} ({failure.action or 'nothing done'})"
+def _failed(failure: Failure, label: str = "failure") -> Iterator[Labelled]:
+    yield label, f"{failure.kind}: {failure.detail or ''} ({failure.action or 'nothing done'})"
     if failure.traceback:
         yield "traceback", failure.traceback.rstrip()
 

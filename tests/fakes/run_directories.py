@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from engine.journal.batch import JournalBatch
-from engine.journal.manifest import Manifest, describe_run, write_manifest
+from engine.journal.manifest import describe_run, write_manifest
 from engine.journal.rounds import Round
 from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
@@ -35,6 +35,7 @@ def make_run(
     *,
     agents: int = 4,
     rounds: int = 2,
+    groups: int = 1,
     preset: str = PRESET,
     **manifest: Any,
 ) -> RunDirectory:
@@ -46,14 +47,9 @@ def make_run(
     write_manifest(msgspec.structs.replace(described, **manifest), run.manifest)
     writer = Writer(run.run_file, now=STARTED.timestamp)
     writer.meta({"name": "demo", "description": "A demo", "scenario": "guess_average", "seed": 1})
-    writer.meta({"agents": agents, "rounds": rounds, "groups": 1})
+    writer.meta({"agents": agents, "rounds": rounds, "groups": groups})
     writer.model(1, "default", "dummy", {"latency_s": 0.1})
     writer.add(batch or JournalBatch([], [], [], []))
     writer.rounds(ends or [])
     writer.close()
     return run
-
-
-def manifest_of(run: RunDirectory) -> Manifest:
-    """Read a manifest that a test wants to change."""
-    return msgspec.json.decode(run.manifest.read_bytes(), type=Manifest)
