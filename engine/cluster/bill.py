@@ -15,16 +15,14 @@ Key = tuple[str, str]
 class Bill:
     """Adds up what workers report, whatever becomes of them."""
 
-    def __init__(self, setup: Setup, past: Iterable[Usage]) -> None:
-        """`past` was used before the run was resumed."""
+    def __init__(self, setup: Setup, past: Iterable[Usage], begun: Iterable[Usage] = ()) -> None:
+        """Before the run was resumed, `past` was used in rounds that are over, `begun` in others."""
         self._models = setup.models
         self._slices = ["", *(part.name for part in setup.preset.slices)]
-        self._past: dict[Key, Spent] = {}
-        for used in past:
-            spent = Spent(used.calls, used.tokens_in, used.tokens_out, used.tokens_cached)
-            self._past = _added(self._past, {(used.model, used.slice): spent})
+        self._past = _summed(past)
         self._now: dict[str, dict[Key, Spent]] = {}
-        self._mark = self._sums()
+        self._mark = self._past
+        self._past = _added(self._past, _summed(begun))
 
     def note(self, process: str, spent: list[tuple[str, int, Spent]]) -> None:
         """Take a report: what a process has spent since it started."""
@@ -65,6 +63,14 @@ class Bill:
             cost=money,
             currency="" if settings is None or money is None else settings.currency,
         )
+
+
+def _summed(usage: Iterable[Usage]) -> dict[Key, Spent]:
+    sums: dict[Key, Spent] = {}
+    for used in usage:
+        spent = Spent(used.calls, used.tokens_in, used.tokens_out, used.tokens_cached)
+        sums = _added(sums, {(used.model, used.slice): spent})
+    return sums
 
 
 def _added(one: Mapping[Key, Spent], other: Mapping[Key, Spent]) -> dict[Key, Spent]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Protocol
 
 import msgspec
@@ -16,7 +15,7 @@ from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
 from engine.cluster.bill import Bill
 from engine.cluster.budget import BudgetWatch
-from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot, Usage
+from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace, Rate
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
@@ -106,9 +105,11 @@ class Coordinator:
             row.round: report_of(row, setup.placement.n_agents, files.known_usage.get(row.round))
             for row in files.known_rounds
         }
-        past = list(chain.from_iterable(_own(files.known_usage, setup.branched_at)))
-        self._bill = Bill(setup, past)
-        self._budget = BudgetWatch(setup.preset.budget, setup.models, past)
+        own = {n: used for n, used in files.known_usage.items() if n > setup.branched_at}
+        over = [used for n, usage in own.items() if n in self._known for used in usage]
+        begun = [used for n, usage in own.items() if n not in self._known for used in usage]
+        self._bill = Bill(setup, over, begun)
+        self._budget = BudgetWatch(setup.preset.budget, setup.models, [*over, *begun])
         self._outside = surroundings
         self._clock = clock
         self._now = now
@@ -342,7 +343,6 @@ class Coordinator:
 
     def _report(self, round_: int, outcome: Outcome, groups: list[GroupRound]) -> None:
         seconds, cpu_s, split = self._accounts.close_round()
-        usage = self._bill.close_round()
         if round_ in self._known:
             if self._setup.replay_of and outcome_differs(outcome, self._known[round_].outcome):
                 self._journal.event("diverged", f"round {round_}")
@@ -361,7 +361,7 @@ class Coordinator:
             split=split,
             n_affected=sum(state.count("n_affected") for state in groups),
             unaffected=self._rounds.unaffected(round_, groups),
-            usage=usage,
+            usage=self._bill.close_round(),
         )
         del self._brought_down[NOBODY]
         self._journal.rounds([row_of(report, self._now())])
@@ -376,11 +376,6 @@ class Coordinator:
 def _failures_allowed(budget: float, n_agents: int) -> int:
     """Return how many agents may fail: at least one, unless the budget is 0."""
     return max(1, int(budget * n_agents)) if budget else 0
-
-
-def _own(usage: dict[int, list[Usage]], branched_at: int) -> Iterator[list[Usage]]:
-    """Yield what this run has used itself, not the one that it has branched off."""
-    return (used for round_, used in usage.items() if round_ > branched_at)
 
 
 def _index(process: str) -> int:

@@ -14,7 +14,7 @@ from tests.fakes.trial import TrialSettings
 PRICED = Dummy(price_in=2, price_out=10, price_cached=0.5, currency="EUR")
 
 
-def bill(*past: Usage) -> Bill:
+def bill(*past: Usage, begun: tuple[Usage, ...] = ()) -> Bill:
     preset = Preset(
         name="trial",
         scenario=TrialSettings(),
@@ -23,7 +23,7 @@ def bill(*past: Usage) -> Bill:
         models={"free": Dummy()},
         slices=(Slice(name="half", share=0.5, model="free"), Slice(name="rest", share=0.25)),
     )
-    return Bill(Setup(preset, *[None] * 3), past)  # type: ignore[arg-type]
+    return Bill(Setup(preset, *[None] * 3), past, begun)  # type: ignore[arg-type]
 
 
 def test_tokens_and_costs_are_told_by_model_and_slice() -> None:
@@ -47,6 +47,13 @@ def test_a_round_is_billed_for_what_is_new() -> None:
     assert (first.calls, first.tokens_in, first.tokens_out, first.tokens_cached) == (2, 20, 2, 10)
     assert books.close_round() == []
     assert [used.calls for used in books.total()] == [7], "what was used before a resume is part of the total"
+
+
+def test_the_round_in_which_a_run_was_stopped_is_billed_as_a_whole() -> None:
+    books = bill(Usage("default", "", 5, 50, 5, 0), begun=(Usage("default", "", 2, 20, 2, 0),))
+    books.note("worker-0", [("default", 0, Spent(3, 30, 3))])
+    assert [(used.calls, used.tokens_in) for used in books.close_round()] == [(5, 50)]
+    assert [used.calls for used in books.total()] == [10]
 
 
 def test_a_worker_that_is_replaced_has_spent_what_it_has_spent() -> None:
