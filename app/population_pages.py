@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.sanitise import clean
+from engine.population.network.describe import NetworkFigures, describe
 from engine.population.people import People
 from engine.population.report import Comparison, Figure
 
@@ -22,6 +23,7 @@ LONG = 24
 """Longer tables are cut to the figures that are furthest off."""
 CUT = 8
 LABEL_CHARS = 40
+MOST_NEIGHBOURS = 12
 
 
 def print_people(console: Console, people: People, shown: Sequence[int]) -> None:
@@ -34,13 +36,25 @@ def print_people(console: Console, people: People, shown: Sequence[int]) -> None
         width = max((len(name) for name in known), default=0)
         for name, value in known.items():
             console.print(f"  {clean(name):{width}}  {clean(_shown(value))}", soft_wrap=True)
+        if people.graph:
+            known_by = people.neighbours(i).tolist()
+            more = ", ..." if len(known_by) > MOST_NEIGHBOURS else ""
+            numbers = ", ".join(map(str, known_by[:MOST_NEIGHBOURS]))
+            console.print(
+                f"  knows {len(known_by)}: {numbers}{more}" if known_by else "  knows nobody", soft_wrap=True
+            )
         if persona := people.persona(i):
             console.print(Text(clean(persona, lines=True)))
 
 
 def people_as_json(people: People, shown: Sequence[int]) -> str:
     """Return the same as a JSON object."""
-    found = [{"person": i, "attributes": people.person(i), "persona": people.persona(i)} for i in shown]
+    found: list[dict[str, Any]] = [
+        {"person": i, "attributes": people.person(i), "persona": people.persona(i)} for i in shown
+    ]
+    if people.graph:
+        for one, i in zip(found, shown, strict=True):
+            one["neighbours"] = people.neighbours(i).tolist()
     return json.dumps({"size": people.n, "people": found}, default=str, ensure_ascii=False)
 
 
@@ -56,6 +70,8 @@ def print_report(console: Console, people: People, *, every: bool) -> None:
             f"{fitting.iterations} rounds, {fitting.deviation:.2g} of the population off at most",
             soft_wrap=True,
         )
+    if people.graphs:
+        _section(console, "Who knows whom", _networks(people))
     for note in report.notes:
         console.print(clean(note), soft_wrap=True)
     for comparison in report.comparisons:
@@ -81,7 +97,10 @@ def report_as_json(people: People) -> str:
         }
         for comparison in report.comparisons
     ]
-    return json.dumps({**msgspec.to_builtins(report), "comparisons": comparisons}, ensure_ascii=False)
+    networks = [msgspec.to_builtins(figures, str_keys=True) for figures in _described(people)]
+    return json.dumps(
+        {**msgspec.to_builtins(report), "comparisons": comparisons, "networks": networks}, ensure_ascii=False
+    )
 
 
 def _shown(value: Any) -> str:
@@ -115,6 +134,31 @@ def _overview(comparisons: Sequence[Comparison]) -> Table:
             f"{comparison.freedom:,}",
             f"{comparison.p_value:.3f}",
         )
+    return table
+
+
+def _described(people: People) -> list[NetworkFigures]:
+    graphs = dict(people.graphs)
+    if len(graphs) > 1 and people.graph:
+        graphs["(all)"] = people.graph
+    return [describe(name, graph) for name, graph in graphs.items()]
+
+
+def _networks(people: People) -> Table:
+    found = _described(people)
+    table = _table("network", *(figures.name for figures in found), texts=(0,))
+    rows: dict[str, list[str]] = {
+        "ties": [f"{figures.ties:,}" for figures in found],
+        "mean number of neighbours": [f"{figures.mean_degree:,.2f}" for figures in found],
+        "largest": [f"{figures.largest_degree:,}" for figures in found],
+        "people with none": [f"{figures.without_neighbours:,}" for figures in found],
+        "clustering": [f"{figures.clustering:.3f}" for figures in found],
+        "people in the largest piece": [f"{figures.largest_component:.1%}" for figures in found],
+    }
+    for n in found[0].crossing:
+        rows[f"ties between {n} workers"] = [f"{figures.crossing[n]:.1%}" for figures in found]
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
     return table
 
 

@@ -6,33 +6,66 @@ import numpy as np
 
 from engine.population import households, report
 from engine.population.check import faults
-from engine.population.column import Column, Numeric
+from engine.population.column import Column, Numeric, coded
 from engine.population.constraints import Enforcement, Rule
 from engine.population.expression import read
 from engine.population.faults import PopulationError
 from engine.population.functions import Frame
+from engine.population.network import build as network
+from engine.population.network.arrange import best_order
+from engine.population.network.graph import Graph, union
+from engine.population.network.settings import EdgeList
 from engine.population.people import People
 from engine.population.plan import Plan, plan
 from engine.population.report import Report
 from engine.population.settings import Population, Text
 from engine.population.sources import Source, Units
+from engine.population.streams import Ints
 from engine.population.template import Template
 
 
 def build(settings: Population, seed: int) -> People:
-    """Build a population. Raises PopulationError."""
+    """Build a population. Raises PopulationError. The arrays of the result are read-only."""
     for fault in faults(settings):
         raise PopulationError(fault.what, *fault.path, hint=fault.allowed)
     made = _Building(settings, seed, plan(settings, seed))
     made.build()
-    order = [*(households.NAMES if settings.households else ()), *made.columns]
-    named = dict.fromkeys(name for name in [*settings.attributes, *order] if name in made.columns)
-    columns = {name: made.columns.pop(name).compact() for name in named}
-    for column in columns.values():
-        column.lock()
+    graphs, order = _networks(settings, made.columns, seed)
+    columns = {name: made.columns.pop(name) for name in _in_order(settings, made.columns)}
+    for name, column in columns.items():
+        columns[name] = (column if order is None else column.take(order)).compact()
+        columns[name].lock()
     texts = {name: Template(a.template) for name, a in settings.attributes.items() if isinstance(a, Text)}
     persona = Template(settings.persona.template) if settings.persona else None
-    return People(settings.size, columns, made.report, texts, persona)
+    return People(settings.size, columns, made.report, texts, persona, graphs, union(list(graphs.values())))
+
+
+def _in_order(settings: Population, columns: dict[str, Column]) -> list[str]:
+    """Return the attributes in the preset's order, then those that it does not declare."""
+    declared = [name for name in settings.attributes if name in columns]
+    return list(dict.fromkeys([*declared, *columns]))
+
+
+def _networks(
+    settings: Population, columns: dict[str, Column], seed: int
+) -> tuple[dict[str, Graph], Ints | None]:
+    """Return the networks, and the order that people are put into for their sake."""
+    graphs = {
+        name: network.build(name, s, columns, settings.size, seed) for name, s in settings.networks.items()
+    }
+    if settings.arrange == "drawn" or _go_by_number(settings):
+        return graphs, None
+    names = dict.fromkeys(name for s in settings.networks.values() for name in network.attributes_of(s))
+    unit = coded(columns["household"])[0] if settings.households else np.arange(settings.size)
+    whole = union(list(graphs.values()))
+    order = best_order(whole, columns, list(names), unit) if whole else None
+    if order is not None:
+        graphs = {name: graph.renumbered(order) for name, graph in graphs.items()}
+    return graphs, order
+
+
+def _go_by_number(settings: Population) -> bool:
+    return any(isinstance(s, EdgeList) and s.key is None for s in settings.networks.values())
 
 
 class _Building:
@@ -53,7 +86,7 @@ class _Building:
         if self._plan.n_dropped:
             self.report.notes.append(f"{self._plan.n_dropped:,} records of the microdata had values missing")
 
-    def _households(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _households(self) -> Ints:
         """Make what households have, and give it to their members; return the first member of each."""
         assert self._settings.households is not None
         grouping = households.draw(self._settings.households, self._settings.size, self._seed)
@@ -68,9 +101,7 @@ class _Building:
         self.columns |= grouping.columns()
         return grouping.starts
 
-    def _make(
-        self, sources: list[Source], n: int, starts: np.ndarray[tuple[int], np.dtype[np.int64]] | None
-    ) -> None:
+    def _make(self, sources: list[Source], n: int, starts: Ints | None) -> None:
         units = Units(np.arange(n), self.columns, Frame(n, starts))
         enforcement = Enforcement(units, self.columns, self._seed)
         self._enforce(enforcement)

@@ -15,6 +15,7 @@ from engine.population.distribution import BadDistribution
 from engine.population.expression import read
 from engine.population.faults import BadExpression, BadTemplate, Fault, PopulationError, quoted, unknown
 from engine.population.lookup import Given
+from engine.population.network.check import network_faults
 from engine.population.plan import in_order, single
 from engine.population.settings import (
     AnyAttribute,
@@ -52,6 +53,7 @@ def faults(settings: Population) -> Iterator[Fault]:
     yield from _household_faults(settings)
     for number, constraint in enumerate(settings.constraints, start=1):
         yield from _expression_faults(constraint.require, known, ("constraints", str(number), "require"))
+    yield from network_faults(settings.networks, known, settings.size)
     if settings.persona:
         yield from _template_faults(
             settings.persona.template, [*known, *_texts(settings)], ("persona", "template")

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.population.column import Column, Value
+from engine.population.network.graph import Graph
 from engine.population.report import Report
 from engine.population.template import Template
+
+_NOBODY: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,10 @@ class People:
     """Attributes that are made up when they are asked for."""
     template: Template | None = None
     """What makes personas."""
+    graphs: Mapping[str, Graph] = field(default_factory=dict)
+    """Who knows whom, by network."""
+    graph: Graph | None = None
+    """All networks as one."""
 
     @property
     def names(self) -> list[str]:
@@ -34,6 +44,14 @@ class People:
         for name, template in self.texts.items():
             known[name] = template.render(known)
         return known
+
+    def neighbours(self, i: int, network: str | None = None) -> NDArray[np.int32]:
+        """Return whom a person knows, in one network or in any, in ascending order; a read-only view.
+
+        Raises KeyError for a network that there is not.
+        """
+        graph = self.graph if network is None else self.graphs[network]
+        return graph.neighbours(i) if graph else _NOBODY
 
     def persona(self, i: int) -> str:
         """Return who a person is, in words; "" if the preset says nothing about that."""

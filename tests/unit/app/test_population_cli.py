@@ -121,3 +121,15 @@ def test_what_is_wrong_is_told_with_its_line(preset: str) -> None:
         UsageError, match=r"p\.toml:8: population\.attributes\.job\.shares: the shares add up to 1\.1"
     ):
         printed("population", preset)
+
+
+def test_networks_are_described(preset: str) -> None:
+    network = '[population.networks.friends]\nkind = "small_world"\nneighbours = 4\nrewired = 0.0\n'
+    Path(preset).write_text(TEXT + network)
+    rows = [line.split() for line in printed("population", preset).splitlines()]
+    assert ["mean", "number", "of", "neighbours", "4.00"] in rows
+    assert ["clustering", "0.500"] in rows
+    assert ["ties", "between", "2", "workers", "3.0%"] in rows
+    found = json.loads(printed("population", preset, "--json"))["networks"]
+    assert [(one["name"], one["ties"], one["crossing"]["2"]) for one in found] == [("friends", 200, 0.03)]
+    assert "knows 4: 5, 6, 8, 9" in printed("sample", preset, "--person", "7")

@@ -127,6 +127,31 @@ def told(text: str) -> list[tuple[str, str]]:
             "attributes.job.per",
             'what households have cannot depend on "edu", which persons have',
         ),
+        (
+            '[networks.n]\nkind = "groups"\nattributes = ["age"]',
+            "networks.n",
+            'there is no attribute "age"',
+        ),
+        (
+            '[networks.n]\nkind = "small_world"\nneighbours = 3',
+            "networks.n.neighbours",
+            "3 neighbours are not possible among 1,000",
+        ),
+        (
+            '[networks.n]\nkind = "preferential"\nties = 1000',
+            "networks.n.ties",
+            "1000 ties are not possible among 1,000",
+        ),
+        (
+            '[networks.n]\nkind = "random"\nmean_degree = 1000',
+            "networks.n.mean_degree",
+            "1000 neighbours are not possible among 1,000",
+        ),
+        (
+            '[networks."a b"]\nkind = "random"\nmean_degree = 1',
+            "networks.a b",
+            '"a b" cannot be the name of a network',
+        ),
         ('[[constraints]]\nrequire = "age > 3"', "constraints.1.require", 'there is no attribute "age"'),
         ('[[constraints]]\nrequire = "1 +"', "constraints.1.require", "not an expression"),
     ],
