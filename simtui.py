@@ -6,6 +6,7 @@ from engine.agents.mail import AskFailed
 from engine.agents.memory import Memory, Prompt
 from engine.agents.scheduler import DeadlineExceeded
 from engine.agents.world import World
+from engine.models.answer_list import List
 from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Rule, Turn
 from engine.models.protocol import Message
@@ -18,6 +19,7 @@ __all__ = [
     "Choice",
     "DeadlineExceeded",
     "Json",
+    "List",
     "Memory",
     "Message",
     "Number",

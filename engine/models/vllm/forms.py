@@ -150,7 +150,7 @@ def _reasoned(answer: str, *, may_stop: bool) -> str:
 
 def _as_json(answer: Answer) -> tuple[Fields, Callable[[str], str]]:
     """Return the schema of an object that holds the answer, and how to take it out again."""
-    if isinstance(answer, JsonSchema) and not answer.reasoning:
+    if isinstance(answer, JsonSchema) and not answer.reasoning and answer.schema.get("type") != "array":
         return answer.schema, str
     value: Fields = {}
     match answer:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError
+from engine.models.answer_list import List
 from engine.models.answers import MARK, Choice, JsonSchema, Number, Text
 from engine.models.protocol import Finish, Form, Sampling
 from engine.models.vllm.features import Features, Structure
@@ -160,3 +161,11 @@ def test_a_reply_without_its_answer_is_begun_up_to_the_mark(text, finish, begun)
 def test_an_impossible_form_is_an_error(answer, features):
     with pytest.raises(ModelError, match="answer"):
         first(answer, features)
+
+
+def test_a_list_is_wrapped_where_only_objects_are_taken():
+    part = first(List(Number(0, 9), 1, 3).wire, OPENAI)
+    schema = part.fields["response_format"]["json_schema"]["schema"]
+    assert (schema["type"], schema["properties"]["answer"]["type"]) == ("object", "array")
+    assert List(Number(0, 9), 1, 3).parse(part.read('{"answer": [1, 2]}')) == [1, 2]
+    assert first(List(Number(0, 9), 1, 3).wire, VLLM).fields["structured_outputs"]["json"]["type"] == "array"
