@@ -5,6 +5,7 @@ Everything random is drawn from a seed, so that the same two runs always compare
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -98,21 +99,10 @@ def compare_numbers(a: Column, b: Column, seed: int) -> Numbers:
     found = Numbers(a=_describe(a), b=_describe(b), difference=float(b.mean() - a.mean()))
     if min(len(a), len(b)) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return found
-    welch = stats.ttest_ind(b, a, equal_var=False)
-    between = welch.confidence_interval(CONFIDENCE)
-    is_large = min(len(a), len(b)) >= LARGE
-    rank, ks = stats.mannwhitneyu(b, a), stats.ks_2samp(a, b)
-    return replace(
-        found,
-        interval=Interval(float(between.low), float(between.high)),
-        test="Welch's t" if is_large else "permutation",
-        p=float(welch.pvalue) if is_large else _permutation_p(a, b, seed),
-        g=_hedges_g(a, b),
-        mann_whitney_p=float(rank.pvalue),
-        superiority=float(rank.statistic) / (len(a) * len(b)),
-        ks=float(ks.statistic),
-        ks_p=float(ks.pvalue),
-    )
+    with warnings.catch_warnings():
+        # SciPy warns of samples without variation, of which nothing is printed that needs it.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return _tested(found, a, b, seed)
 
 
 def compare_choices(a: Mapping[str, int], b: Mapping[str, int], seed: int) -> Choices:
@@ -156,6 +146,24 @@ def holm(ps: list[float | None]) -> list[float | None]:
         highest = max(highest, min(1.0, p * (len(ranked) - rank)))
         adjusted[i] = highest
     return adjusted
+
+
+def _tested(found: Numbers, a: Column, b: Column, seed: int) -> Numbers:
+    welch = stats.ttest_ind(b, a, equal_var=False)
+    between = welch.confidence_interval(CONFIDENCE)
+    is_large = min(len(a), len(b)) >= LARGE
+    rank, ks = stats.mannwhitneyu(b, a), stats.ks_2samp(a, b)
+    return replace(
+        found,
+        interval=Interval(float(between.low), float(between.high)),
+        test="Welch's t" if is_large else "permutation",
+        p=float(welch.pvalue) if is_large else _permutation_p(a, b, seed),
+        g=_hedges_g(a, b),
+        mann_whitney_p=float(rank.pvalue),
+        superiority=float(rank.statistic) / (len(a) * len(b)),
+        ks=float(ks.statistic),
+        ks_p=float(ks.pvalue),
+    )
 
 
 def _describe(values: Column) -> Sample:
