@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,7 @@ DIED = "died"
 """The state of a run whose manifest says that it runs, though no process does."""
 
 _LAST_ROUND = "SELECT round FROM rounds WHERE grp = ? ORDER BY round DESC LIMIT 1"
+_MODELS = "SELECT id, name, price_in, price_out, price_cached, coalesce(currency, '') FROM models"
 _BEGUN = "SELECT count(*) FROM replies WHERE key >= ? AND key < ? AND key & 4095 = 0"
 
 
@@ -38,20 +40,13 @@ class Usage(msgspec.Struct, frozen=True):
     currency: str
 
 
-class _Prices(msgspec.Struct, rename={"in_": "in"}):
-    """Of a million tokens."""
-
-    in_: float
-    out: float
-    cached: float
+class _Model(NamedTuple):
+    name: str
+    price_in: float | None = None
+    """Of a million tokens, like the others."""
+    price_out: float | None = None
+    price_cached: float | None = None
     currency: str = ""
-
-
-class _Description(msgspec.Struct):
-    prices: _Prices | None = None
-
-
-_DESCRIPTION = msgspec.json.Decoder(_Description)
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,18 +159,19 @@ def _models(file: RunFile) -> list[str]:
 def _usage(file: RunFile) -> list[Usage]:
     with file.reading():
         totals = file.read(read_totals)
-        rows = file.rows("SELECT id, name, coalesce(description, '{}') FROM models")
-        models = {number: (str(name), _DESCRIPTION.decode(text).prices) for number, name, text in rows}
-    return [_used(total, *models.get(total.model, ("unknown", None))) for total in totals.models]
+        models = {number: msgspec.convert(row, _Model) for number, *row in file.rows(_MODELS)}
+        return [_used(total, models.get(total.model, _Model("unknown"))) for total in totals.models]
 
 
-def _used(total: Total, model: str, prices: _Prices | None) -> Usage:
-    used = (model, total.replies, total.tokens_in, total.tokens_out, total.tokens_cached)
-    if prices is None:
+def _used(total: Total, model: _Model) -> Usage:
+    used = (model.name, total.replies, total.tokens_in, total.tokens_out, total.tokens_cached)
+    if model.price_in is None or model.price_out is None or model.price_cached is None:
         return Usage(*used, cost=None, currency="")
     new = total.tokens_in - total.tokens_cached
-    cost = new * prices.in_ + total.tokens_cached * prices.cached + total.tokens_out * prices.out
-    return Usage(*used, cost=cost / 1e6, currency=prices.currency)
+    cost = (
+        new * model.price_in + total.tokens_cached * model.price_cached + total.tokens_out * model.price_out
+    )
+    return Usage(*used, cost=cost / 1e6, currency=model.currency)
 
 
 def _times(run: RunDirectory, manifest: Manifest) -> tuple[datetime, datetime]:
