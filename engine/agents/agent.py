@@ -61,7 +61,7 @@ class Agent:
         """Send a message and await the answer: `price = await self.ask(seller, "price?")`.
 
         The other answers once its own step of this round is over. Two agents that ask each other from their
-        steps wait for each other until the deadline.
+        steps wait for each other until nothing else in the run has moved for the deadline.
         """
         return Ask(receiver, message)
 

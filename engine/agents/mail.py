@@ -69,7 +69,7 @@ class Post(msgspec.Struct, array_like=True, gc=False):
 class Ask(Effect):
     """A question to another agent; the result is what its `receive` returns."""
 
-    __slots__ = ("key", "message", "receiver", "since")
+    __slots__ = ("key", "message", "receiver")
     key: int
     """Set, like `since` (seconds), when the question is sent."""
     since: float
@@ -94,8 +94,6 @@ class Mail:
         worker: int,
         worker_of: Callable[[int], int],
         resident: Callable[[int, int], Agent | None],
-        clock: Callable[[], float],
-        deadline_s: float,
     ) -> None:
         """`worker_of(agent)` says where an agent lives; `resident(agent, round)` returns it once its step of
         that round is over, None before, and raises AskFailed when it has stopped."""
@@ -106,8 +104,6 @@ class Mail:
         self._worker = worker
         self._worker_of = worker_of
         self._resident = resident
-        self._clock = clock
-        self._deadline_s = deadline_s
         self._inboxes: dict[int, list[tuple[int, msgspec.Raw]]] = {}
         self._open: dict[int, Ask] = {}
         self._queues: dict[int, deque[tuple[int, Question]]] = {}
@@ -154,7 +150,6 @@ class Mail:
         activation = ask.activation
         self._check(activation.agent.world, ask.receiver)
         ask.key = take_key(activation)
-        ask.since = self._clock()
         given_up = self.history.given_up.get(ask.key) if self.history is not None else None
         if given_up is None or given_up.answered:
             self._open[ask.key] = ask
@@ -196,12 +191,11 @@ class Mail:
         """Whether some question waits for an agent to become free."""
         return bool(self._queues)
 
-    def expire(self) -> None:
-        """Raise NoAnswer in agents that have waited too long for an answer."""
-        now = self._clock()
-        for ask in [a for a in self._open.values() if now - a.since > self._deadline_s]:
-            del self._open[ask.key]
-            self._give_up(ask, f"agent {ask.receiver} did not answer within {self._deadline_s:g} s")
+    def give_up(self) -> None:
+        """Raise NoAnswer in all agents that wait for an answer, because none will come any more."""
+        waiting, self._open = self._open, {}
+        for ask in waiting.values():
+            self._give_up(ask, f"agent {ask.receiver} did not answer, and nothing else in the run moved")
 
     def reply(self, origin: int, reply: Reply) -> None:
         """Send an answer back to the worker that the question came from."""

@@ -28,6 +28,7 @@ from engine.cluster.wire import (
     Progress,
     Ready,
     ShareDone,
+    StandStill,
     ToCoordinator,
     ToService,
     ToWorker,
@@ -129,6 +130,8 @@ class Coordinator:
         self._brought_down: Counter[int] = Counter()
         """How often each agent was running when its worker died."""
         self.state = State.STARTING
+        self._progress_seen = (0, 0)
+        self._still_since = clock()
         self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
         self.last_word: Finished | None = None
@@ -213,6 +216,16 @@ class Coordinator:
     def _restarted(self, process: str, how: str, remedy: str) -> None:
         self._journal.event("restarted", f"{process} {how}")
         self._outside.emit(Notice("warning", f"{process} {how}; {remedy}"))
+
+    def look_for_standstill(self) -> None:
+        """Tell the workers if agents wait for each other and nothing else has moved for the deadline."""
+        progress = (self._accounts.n_done, self._journal.replies)
+        if self._accounts.n_open or progress != self._progress_seen or self.state is not State.RUNNING:
+            self._progress_seen, self._still_since = progress, self._clock()
+        elif self._clock() - self._still_since > self._setup.preset.engine.deadline_s:
+            self._still_since = self._clock()
+            for worker in range(self._placement.n_workers):
+                self._outside.order(worker, StandStill())
 
     def stop(self, reason: str) -> None:
         """End now because someone asked for it."""

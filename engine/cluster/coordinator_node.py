@@ -165,6 +165,7 @@ class CoordinatorNode:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_S)
+            self._core.look_for_standstill()
             self.emit(self._core.snapshot())
 
     async def _close(self) -> Finished:

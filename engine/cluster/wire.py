@@ -70,6 +70,10 @@ class Allow(msgspec.Struct, frozen=True, array_like=True, tag=9):
     money: float
 
 
+class StandStill(msgspec.Struct, array_like=True, tag=10):
+    """Nothing in the whole run has moved for the deadline: agents wait for each other."""
+
+
 class Shutdown(msgspec.Struct, array_like=True, tag=3):
     """End."""
 
@@ -114,6 +118,6 @@ class Failed(msgspec.Struct, array_like=True, tag=7):
     trouble: Trouble
 
 
-ToWorker = Begin | Written | AskAgain | Shutdown
+ToWorker = Begin | Written | AskAgain | StandStill | Shutdown
 ToService = Allow | Shutdown
 ToCoordinator = Ready | ShareDone | Progress | Failed

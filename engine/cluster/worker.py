@@ -89,8 +89,6 @@ class Worker:
             worker=index,
             worker_of=placement.worker_of,
             resident=self._resident,
-            clock=clock,
-            deadline_s=deadline_s,
         )
         self._phases = [
             Phase(first, s, self.models if s.preset is preset else self._past_models, s.scenarios())
@@ -155,7 +153,10 @@ class Worker:
     def expire(self) -> None:
         """Raise in agents that have waited past their deadline."""
         self.scheduler.expire()
-        self._mail.expire()
+
+    def stand_still(self) -> None:
+        """End what agents wait for of each other: nothing in the run moves any more."""
+        self._mail.give_up()
 
     def flush(self, everything: bool) -> None:
         """Hand out what has piled up: all of it, or full batches only.

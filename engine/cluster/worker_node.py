@@ -25,6 +25,7 @@ from engine.cluster.wire import (
     Progress,
     Ready,
     Shutdown,
+    StandStill,
     ToCoordinator,
     ToWorker,
     Work,
@@ -112,6 +113,8 @@ class WorkerNode:
                 self.worker.written(rows)
             case AskAgain(model):
                 self._ask_again(model)
+            case StandStill():
+                self.worker.stand_still()
             case Shutdown():
                 self._over.set()
         self._schedule_pump()

@@ -60,7 +60,8 @@ class Engine(Table, frozen=True, kw_only=True):
     window: Annotated[int, Meta(ge=1)] = 250_000
     """Most requests that one worker lets wait at the models before more of its agents begin their turn."""
     deadline_s: Annotated[float, Meta(gt=0)] = 300.0
-    """Longest time that an agent may compute without a break, or wait for anything but its model."""
+    """Longest time that an agent may compute without a break, or wait for anything but its model and other
+    agents; and that all may wait for each other."""
     failure_budget: Annotated[float, Meta(ge=0, le=1)] = 0.05
     """Share of the agents that may fail before the run stops."""
 

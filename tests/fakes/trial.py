@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.agents.agent import Agent
 from engine.agents.effects import gather
+from engine.agents.scheduler import DeadlineExceeded
 from engine.models.answers import Number, Text
 from engine.models.protocol import Message
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
@@ -161,6 +162,22 @@ class Talks(Plain):
             return await self.number(f"Agent {message} asks.") + self.id
         self.heard.append((sender, message, self.round))
         return None
+
+
+class Embraces(Plain):
+    """The first and the last agent ask each other from their steps; then they go on alone."""
+
+    async def step(self, observation: float) -> Any:
+        ends = (self.world.members[0], self.world.members[-1])
+        if self.id not in ends:
+            return await self.number("?")
+        try:
+            return await self.ask(ends[self.id == ends[0]], "after you")
+        except DeadlineExceeded:
+            return -1
+
+    async def receive(self, message: Any, sender: int) -> Any:
+        return 7
 
 
 class Awaits(Plain):

@@ -46,6 +46,15 @@ def test_every_kind_of_failing_agent(start: str, tmp_path: Path) -> None:
     assert all((value is None) == (agent < 6) for row in run.values()[1:] for agent, value in enumerate(row))
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_agents_that_wait_for_each_other_are_told_in_the_end(workers: int, tmp_path: Path) -> None:
+    run = play(trial(6, workers, act="embraces", rounds=1, engine=QUICK), tmp_path / "run")
+    assert run.finished.state == "done", run.finished
+    [values] = run.values()
+    assert (values[0], values[-1]) == (-1, -1)
+    assert {(agent, kind) for agent, _, kind, *_ in ledger(run)} == {(0, "no answer"), (5, "no answer")}
+
+
 @pytest.mark.parametrize("start", ["inline", "fork"])
 def test_a_spent_budget_fails_the_run_and_names_the_way_out(start: str, tmp_path: Path) -> None:
     budget = {"failure_budget": 0.0}
