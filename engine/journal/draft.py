@@ -39,7 +39,7 @@ def draft(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def _check(path: Path, force: bool) -> None:
-    if path.is_dir():
+    if os.path.isdir(path):
         raise UsageError("is a folder", where=str(path), hint="Name a file.")
     if not force and os.path.lexists(path):
         raise UsageError(

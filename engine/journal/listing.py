@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -110,7 +111,9 @@ def look_at(run: RunDirectory) -> Glance:
 def is_run(path: Path) -> bool:
     """Tell whether a folder has any of the files that make a run."""
     run = RunDirectory(path)
-    return any(file.is_file() for file in (run.run_file, run.manifest, run.preset))
+    return any(
+        map(os.path.isfile, (run.run_file, run.manifest, run.preset))
+    )  # unlike Path's, it never raises
 
 
 def run_folders(folder: Path) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ class RunFile:
     def __init__(self, path: Path) -> None:
         """Open a run file. Raises JournalError if there is none, or one that this version cannot read."""
         self.path = path
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise JournalError(
                 "there is no run file", where=str(path), hint="`simtui --run PRESET` makes one."
             )
