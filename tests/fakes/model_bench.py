@@ -12,11 +12,13 @@ from engine.agents.agent import Agent
 from engine.agents.model import Model
 from engine.agents.scheduler import Activation, Scheduler
 from engine.keys import pack, unpack
+from engine.models.answers import Answer, Json, Number
 from engine.models.protocol import Catalogue, Form, Message, Request, Result, Sampling
 from engine.preset.schema import Answers
 from tests.fakes.turns import Clock, Endings
 
 RULES = (Message("system", "Guess."),)
+GUESS = Number(0, 100)
 
 
 class Record:
@@ -97,3 +99,10 @@ class Bench:
 
     def conversation(self, request: Request) -> list[tuple[str, str]]:
         return [(m.role, m.content) for m in self.catalogue.messages(request)]
+
+
+def asking(answer: Answer | Json = GUESS, text: str = "Which number?") -> Callable[[Agent], Any]:
+    async def ask(agent: Agent) -> Any:
+        return await agent.model.chat(agent.memory.with_user(text), answer)
+
+    return ask
