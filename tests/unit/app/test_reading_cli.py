@@ -36,8 +36,12 @@ class Told:
 
     @property
     def widest(self) -> int:
-        """Columns of the widest line; paths are never broken."""
-        return max(len(line) for line in self.out.splitlines() if "/" not in line or "2/2" in line)
+        """Columns of the widest line; lines that are there to be copied or searched are never broken."""
+        return max(
+            len(line)
+            for line in self.out.splitlines()
+            if not line.startswith(("Run: ", "Failures: ", "A  ", "B  "))
+        )
 
 
 Simtui = Callable[..., Told]
