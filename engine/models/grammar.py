@@ -28,8 +28,8 @@ def longest_answer(answer: Number | Choice) -> int:
     """Return how many bytes the longest valid answer has; it never takes more tokens than that."""
     if isinstance(answer, Choice):
         return max((len(option.encode()) for option in answer.options), default=0)
-    whole = max(len(str(int(bound))) for bound in (answer.low, answer.high))
-    return whole + 1 + answer.decimals
+    whole = max(len(str(int(min(MAX_MAGNITUDE, abs(bound))))) for bound in (answer.low, answer.high))
+    return len("-") + whole + len(".") + answer.decimals
 
 
 def choice_pattern(options: tuple[str, ...]) -> str:

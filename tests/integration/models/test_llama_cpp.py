@@ -287,7 +287,12 @@ def test_a_text_cannot_end_its_own_turn(service):
 
 @pytest.mark.parametrize(
     "answer",
-    [Number(5, 3), Choice(()), JsonSchema({"type": "object", "properties": {"a": {"type": "nonsense"}}})],
+    [
+        Number(5, 3),
+        Number(0, float("inf")),
+        Choice(()),
+        JsonSchema({"type": "object", "properties": {"a": {"type": "nonsense"}}}),
+    ],
 )
 def test_an_impossible_form_is_an_error_of_that_request_alone(service, answer):
     results = service.ask(
