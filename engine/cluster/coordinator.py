@@ -240,6 +240,11 @@ class Coordinator:
             )
 
     @property
+    def are_all_up(self) -> bool:
+        """Whether every process has said that it is ready."""
+        return not self._waiting_for
+
+    @property
     def is_over(self) -> bool:
         """Whether the last word is known."""
         return self.last_word is not None

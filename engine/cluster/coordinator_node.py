@@ -28,7 +28,8 @@ SNAPSHOT_S = 0.25
 HEARING_S = 5.0
 """How long a run that is over waits for whoever started it to listen."""
 GRACE_S = 5.0
-"""Children that have not ended this long after being told are killed."""
+"""Children that have not ended this long after being told are killed; at once while some are still starting, for
+those hear nothing and have nothing to save."""
 
 log = logging.getLogger("simtui.coordinator")
 
@@ -184,7 +185,7 @@ class CoordinatorNode:
             last_word = Finished("failed", error.exit_code, error.what, error.where, error.hint)
         self.emit(self._core.snapshot())
         self.emit(last_word)
-        await self._children.end(GRACE_S)
+        await self._children.end(GRACE_S if self._core.are_all_up else 0.0)
         self._control.close(linger_s=1.0)
         self._processes.close()
         log.info("%s %s", last_word.state, last_word.what)

@@ -97,8 +97,10 @@ def held(tmp_path: Path, act: str = "holds", workers: int = 2, start: str = "for
     return run
 
 
-@pytest.mark.parametrize("start", ["fork", "inline"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "start"),
+    [(signal.SIGTERM, "fork"), (signal.SIGINT, "fork"), (signal.SIGHUP, "fork"), (signal.SIGTERM, "inline")],
+)
 def test_a_coordinator_that_is_told_to_end_saves_everything(
     number: signal.Signals, start: str, tmp_path: Path
 ) -> None:

@@ -129,7 +129,9 @@ def test_a_run_begins_when_all_processes_are_up(desks: Desks) -> None:
     assert desk.core.snapshot().state == "starting"
     assert desk.core.snapshot().round == 0
     assert desk.orders == []
+    assert not desk.core.are_all_up
     desk.core.receive("worker-0", Ready(1))
+    assert desk.core.are_all_up
     assert desk.core.snapshot().state == "running"
     begins = desk.taken(Begin)
     assert [(worker, begin.group, begin.round) for worker, begin in begins] == [(0, 0, 1), (1, 0, 1)]
