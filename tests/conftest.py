@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("simtui", deadline=None)  # a time limit for each example fails when the machine is busy
+# a time limit for each example fails when the machine is busy
+settings.register_profile("simtui", deadline=None)
 settings.load_profile("simtui")
