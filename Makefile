@@ -34,9 +34,11 @@ test: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	PYTHON=$(PYTHON) tests/vllm_server/install.sh
 	$(BIN)/python -m pytest -m "not bench"
 
 bench: $(DEV)
+	PYTHON=$(PYTHON) tests/vllm_server/install.sh
 	$(BIN)/python -m pytest -m bench -s tests/bench
 
 docs: $(DEV)
@@ -53,6 +55,6 @@ $(DEMO): | $(BIN)/pip
 	@rm -f $(VENV)/.demo-* && touch $@
 
 $(DEV): | $(BIN)/pip
-	$(BUILD) $(INSTALL) -e '.[dev,llama]'
+	$(BUILD) $(INSTALL) -e '.[dev,llama,vllm]'
 	$(MODEL)
 	@rm -f $(VENV)/.dev-* $(VENV)/.demo-* && touch $@ $(DEMO)

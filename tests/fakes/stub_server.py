@@ -1,6 +1,7 @@
 """A server of chat completions that does as it is told: quickly, slowly, wrongly, or not at all.
 
-`python -m tests.fakes.stub_server PORT...` serves instant answers, a server a port, as a process of its own.
+`python -m tests.fakes.stub_server [SLOTS SECONDS]` is such a server as a process of its own. It prints its
+URL, answers at once or, with so many slots, each request after so long, and ends when its input does.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class StubServer:
         self.healthy = True
         self.received: list[Body] = []
         """Requests for replies, in order of arrival."""
+        self.slots = 1 << 30
+        """How many requests it says it works on at a time."""
         self.in_flight = 0
         self.most_in_flight = 0
         self.url = ""
@@ -125,7 +128,8 @@ class StubServer:
 
     async def _metrics(self, _: web.Request) -> web.Response:
         labels = '{engine="0",model_name="stub"}'
-        gauges = {"running": self.in_flight, "waiting": 0}
+        running = min(self.slots, self.in_flight)
+        gauges = {"running": running, "waiting": self.in_flight - running}
         lines = [f"vllm:num_requests_{name}{labels} {value}.0\n" for name, value in gauges.items()]
         return web.Response(text="".join(lines))
 
@@ -279,13 +283,27 @@ def first(n: int, behaviour: Behaviour, then: Behaviour = answer) -> Behaviour:
     return behave
 
 
-async def _serve(ports: list[int]) -> None:
-    for port in ports:
-        await StubServer().start(port)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    await asyncio.to_thread(sys.stdin.read)
+def slots(n: int, seconds: float) -> Behaviour:
+    """Answer after so many seconds, `n` requests at a time, the others in the order in which they came."""
+    free = asyncio.Semaphore(n)
+
+    async def behave(stub: StubServer, request: web.Request, body: Body) -> web.StreamResponse:
+        async with free:
+            await asyncio.sleep(seconds)
+        return await answer(stub, request, body)
+
+    return behave
+
+
+async def _serve(arguments: list[str]) -> None:
+    async with StubServer() as stub:
+        if arguments:
+            stub.slots = int(arguments[0])
+            stub.behave = slots(stub.slots, float(arguments[1]))
+        sys.stdout.write(f"{stub.url}\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(list(map(int, sys.argv[1:]))))
+    asyncio.run(_serve(sys.argv[1:]))

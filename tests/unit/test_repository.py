@@ -94,7 +94,7 @@ def test_every_dependency_has_one_pin_and_nothing_but_pins() -> None:
     assert len(pinned) == len(set(pinned))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *extras["llama"], *extras["dev"]]
+    needed = [*project["dependencies"], *extras["llama"], *extras["vllm"], *extras["dev"]]
     names = {re.match(r"[A-Za-z0-9_-]+", requirement).group().lower() for requirement in needed}  # type: ignore[union-attr]
     assert names - set(pinned) == set()
 

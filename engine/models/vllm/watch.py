@@ -99,6 +99,7 @@ class Watch:
         if server.bodies is not None and features.identity != server.features.identity:
             raise ModelError("the server has another model than before", where=server.name)
         server.features = features
+        server.window.tells_queue = features.metrics
         server.bodies = Bodies(features, self._catalogue, self._settings.extra)
 
     async def _look(self, server: Server) -> Failure | None:

@@ -17,8 +17,12 @@ QUEUE_SHORT, QUEUE_LONG = 0.05, 0.25
 """Requests waiting per request running: below the first the window grows, above the second it shrinks."""
 GAIN = 1.05
 """A larger window has to bring so many times the replies a second to count as better."""
+SMOOTH = 0.25
+"""Weight of the newest rate in their mean: single ones vary by more than `GAIN`."""
 STRETCH = 1.5
 """So many times the best window is tried without a gain before going back to it."""
+STEP = 1 / 32
+"""What a window grows by whenever it has come back, as a share of itself, but at least 1; after doubling."""
 MIN_EPOCH = 16
 """Replies: a rate is measured over at least so many."""
 SLOWER = 3.0
@@ -34,6 +38,8 @@ class Window:
         self._most = float(most)
         self._late_s = late_s
         self._rng = rng
+        self.tells_queue = False
+        """Whether `queued` will be called: then replies a second decide nothing."""
         self.restart()
 
     def restart(self) -> None:
@@ -42,11 +48,11 @@ class Window:
         self.resume_at = float("-inf")
         """Nothing is sent before this time."""
         self._doubling = self._growing = True
-        self._queue_known = False
         self._cut_at = float("-inf")
         self._refusals = 0
         self._fastest = float("inf")
-        self._best, self._best_limit = 0.0, self.limit
+        self._rate = self._best = 0.0
+        self._best_limit = self.limit
         self._counted, self._since, self._from = 0, float("-inf"), self.limit
 
     def room(self, now: float, in_flight: int) -> int:
@@ -76,14 +82,14 @@ class Window:
 
     def queued(self, now: float, running: int, waiting: int) -> None:
         """Note how many requests the server says it runs and keeps waiting."""
-        self._queue_known = True
         self._growing = waiting <= QUEUE_SHORT * running
         if waiting > max(1.0, QUEUE_LONG * running) and now > self._cut_at + 1.0:
             self._shrink(now, now)
 
     def _grow(self, count: int) -> None:
         if self._growing:
-            self.limit = min(self._most, self.limit + (count if self._doubling else count / self.limit))
+            step = 1.0 if self._doubling else max(1 / self.limit, STEP)
+            self.limit = min(self._most, self.limit + step * count)
 
     def _shrink(self, now: float, sent: float) -> bool:
         """Cut the window, once for all that was sent before; return whether it was."""
@@ -97,7 +103,7 @@ class Window:
 
     def _measure(self, now: float, count: int, full: bool) -> None:
         """Compare the rate of replies to the best so far, once a window has come back."""
-        if self._queue_known:
+        if self.tells_queue:
             return
         if not full or self._since == float("-inf"):
             self._counted, self._since, self._from = 0, now, self.limit
@@ -106,10 +112,10 @@ class Window:
         if self._counted < max(MIN_EPOCH, self._from) or now <= self._since:
             return
         rate = self._counted / (now - self._since)
-        if rate > GAIN * self._best:
-            self._best, self._best_limit = rate, self._from
+        self._rate = rate if self._doubling else self._rate + SMOOTH * (rate - self._rate)
+        if self._rate > GAIN * self._best:
+            self._best, self._best_limit = self._rate, self._from
         elif self.limit > STRETCH * self._best_limit:
             self._doubling = False
-            self.limit = self._best_limit
+            self._best, self.limit = self._rate, self._best_limit
         self._counted, self._since, self._from = 0, now, self.limit
-        self._best *= 0.995  # an old record must not stand for ever
