@@ -2,8 +2,8 @@
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed, gather
-from engine.agents.mail import AskFailed
 from engine.agents.memory import Memory, Prompt
+from engine.agents.post import AskFailed
 from engine.agents.scheduler import DeadlineExceeded
 from engine.agents.world import World
 from engine.models.answer_list import List

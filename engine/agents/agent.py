@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.agents.mail import Ask
 from engine.agents.memory import Memory
 from engine.agents.model import Model
+from engine.agents.post import Ask
 
 if TYPE_CHECKING:
     from engine.agents.world import World

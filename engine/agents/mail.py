@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
-from engine.agents.effects import Effect
-from engine.agents.model import STEP_CALLS, Record, take_key
+from engine.agents.answering import Answered, Answering, refusal
+from engine.agents.calls import take_key
+from engine.agents.post import Ask, AskFailed, Post, Question, Reply, Tell
+from engine.agents.record import Record
 from engine.agents.scheduler import Activation, NoAnswer, Scheduler
 from engine.journal.history import NO_ANSWER, History
 from engine.keys import CallKey, pack, unpack
@@ -24,63 +26,6 @@ if TYPE_CHECKING:
     from engine.agents.agent import Agent
 
 _encode = msgspec.msgpack.Encoder().encode
-
-
-class AskFailed(Exception):
-    """The agent that was asked does not exist, has stopped, or raised while it answered."""
-
-
-class Tell(msgspec.Struct, array_like=True, gc=False):
-    """A message that expects no answer; `round` and `group` are those it was sent in."""
-
-    receiver: int
-    sender: int
-    round: int
-    group: int
-    message: msgspec.Raw
-
-
-class Question(msgspec.Struct, array_like=True, gc=False):
-    """A message that expects an answer; `key` is the call of the one who asks."""
-
-    key: int
-    receiver: int
-    group: int
-    message: msgspec.Raw
-
-
-class Reply(msgspec.Struct, array_like=True, gc=False):
-    """The answer to a question, or why there is none; `sent` counts what was told while answering."""
-
-    key: int
-    message: msgspec.Raw
-    error: str | None = None
-    sent: dict[int, int] = {}
-
-
-class Post(msgspec.Struct, array_like=True, gc=False):
-    """All mail from one worker to another since the last time."""
-
-    tells: list[Tell] = []
-    questions: list[tuple[int, Question]] = []
-    replies: list[Reply] = []
-
-
-class Ask(Effect):
-    """A question to another agent; the result is what its `receive` returns."""
-
-    __slots__ = ("key", "message", "receiver")
-    key: int
-    """Set, like `since` (seconds), when the question is sent."""
-    since: float
-
-    def __init__(self, receiver: int, message: Any) -> None:
-        self.receiver = receiver
-        self.message = message
-
-    def begin(self, scheduler: Scheduler) -> None:
-        """Send the question."""
-        self.activation.agent.world.mail.ask(self)
 
 
 class Mail:
@@ -108,7 +53,7 @@ class Mail:
         self._open: dict[int, Ask] = {}
         self._queues: dict[int, deque[tuple[int, Question]]] = {}
         self._draining: set[int] = set()
-        self._answered: dict[int, _Answered] = {}
+        self._answered: dict[int, Answered] = {}
         self._decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {}
         self.outgoing: dict[int, Post] = defaultdict(_empty_post)
         self.arrived: Counter[tuple[int, int]] = Counter()
@@ -239,16 +184,16 @@ class Mail:
             return 0
         return next((i for i, (_, question) in enumerate(queue) if question.key == turns[n]), None)
 
-    def _answered_in(self, agent_id: int, round_: int) -> _Answered:
+    def _answered_in(self, agent_id: int, round_: int) -> Answered:
         answered = self._answered.get(agent_id)
         if answered is None or answered.round < round_:
-            answered = self._answered[agent_id] = _Answered(round_)
-        return answered if answered.round == round_ else _Answered(round_)
+            answered = self._answered[agent_id] = Answered(round_)
+        return answered if answered.round == round_ else Answered(round_)
 
     def _answer(self, origin: int, question: Question) -> bool:
         """Let the asked agent handle a question; False if its own step has yet to come."""
         round_, sender, _ = unpack(question.key)
-        owner = _Answering(self, origin, question, self._answered_in(question.receiver, round_))
+        owner = Answering(self, origin, question, self._answered_in(question.receiver, round_))
         try:
             self._check_time(question, round_)
             agent = self._resident(question.receiver, round_)
@@ -259,13 +204,12 @@ class Mail:
         except AskFailed as error:
             self.reply(origin, Reply(question.key, msgspec.Raw(_encode(None)), str(error)))
         except Exception as error:
-            self.ended(owner, None, _refusal(question.receiver, error))
+            self.ended(owner, None, refusal(question.receiver, error))
         else:
             self._scheduler.begin(activation)
             if self._scheduler.active.get(agent.id) is activation:
-                self._keep_turn(
-                    owner
-                )  # now: what it calls from here on is filed under the place of this turn
+                # Now: what it calls from here on is filed under the place of this turn.
+                self._keep_turn(owner)
         return True
 
     def _check_time(self, question: Question, round_: int) -> None:
@@ -276,12 +220,12 @@ class Mail:
         if past and not past.answered and self.history.is_over(round_, question.group):
             raise AskFailed(f"round {round_} is over")
 
-    def _keep_turn(self, owner: _Answering, answer: Any = None, error: str | None = None) -> None:
+    def _keep_turn(self, owner: Answering, answer: Any = None, error: str | None = None) -> None:
         question = owner.question
         place = (question.receiver, owner.answered.n_questions)
         self._record.asked(question.key, place, owner.message, answer, error)
 
-    def ended(self, owner: _Answering, answer: Any, error: str | None) -> None:
+    def ended(self, owner: Answering, answer: Any, error: str | None) -> None:
         """Record an answer, send it, and let the agent go on to the next question."""
         self._keep_turn(owner, answer, error)
         owner.answered.n_questions += 1
@@ -310,53 +254,5 @@ class Mail:
         return decoder
 
 
-class _Answered:
-    """What an agent has answered in a round."""
-
-    __slots__ = ("n_calls", "n_questions", "round")
-
-    def __init__(self, round_: int) -> None:
-        self.round = round_
-        self.n_questions = 0
-        self.n_calls = 0
-
-
-class _Answering:
-    """Owner of an activation that answers a question."""
-
-    def __init__(self, mail: Mail, origin: int, question: Question, answered: _Answered) -> None:
-        self.group = question.group
-        self.sent: dict[int, int] = {}
-        self.origin = origin
-        self.question = question
-        self.message: Any = None
-        self.answered = answered
-        self._mail = mail
-
-    @property
-    def first_key(self) -> int:
-        """The key of the first call that is made while answering."""
-        return pack(self.answered.round, self.question.receiver, STEP_CALLS + self.answered.n_calls)
-
-    def returned(self, activation: Activation, value: Any) -> None:
-        try:
-            _encode(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            self.raised(activation, error)
-        else:
-            self._end(activation, value, None)
-
-    def raised(self, activation: Activation, error: BaseException) -> None:
-        self._end(activation, None, _refusal(activation.agent.id, error))
-
-    def _end(self, activation: Activation, answer: Any, error: str | None) -> None:
-        self.answered.n_calls = unpack(activation.key).call - STEP_CALLS
-        self._mail.ended(self, answer, error)
-
-
 def _empty_post() -> Post:
     return Post([], [], [])
-
-
-def _refusal(agent_id: int, error: BaseException) -> str:
-    return f"agent {agent_id} could not answer: {type(error).__name__}: {error}"

@@ -3,146 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from enum import Enum
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from engine.agents.effects import AnswerFailed, Effect
+from engine.agents.calls import ModelCall, TooManyCalls, take_key
+from engine.agents.divergence import DIVERGED, Beyond, Diverged
+from engine.agents.effects import AnswerFailed
 from engine.agents.memory import Prompt
-from engine.agents.replies import Asked, parsed, read_reply, restored, wire, with_complaint
+from engine.agents.record import OnFailure, Record
+from engine.agents.replies import Asked, parsed, read_reply, restored, with_complaint
+from engine.agents.requests import Requests
 from engine.errors import SimtuiError
 from engine.journal.history import History, Past
-from engine.keys import MAX_CALLS, CallKey, unpack
+from engine.keys import unpack
 from engine.models.answers import Problem, Text, Unreadable
-from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, Sampling, content_id
+from engine.models.protocol import Finish, Result, Sampling
 from engine.models.reading import Reading
 from engine.models.spent import Spent
 
 if TYPE_CHECKING:
     from engine.agents.scheduler import Scheduler
 
-STEP_CALLS = MAX_CALLS // 2
-"""Calls below this number belong to an agent's step, the others to answering what it was asked."""
-
-_encode = msgspec.msgpack.Encoder().encode
 _FREE_TEXT = Text()
 _NOT_THE_REPLY = frozenset((Problem.TIMED_OUT, Problem.SERVER, Problem.CONTEXT))
 """Problems that quoting to the model would not mend."""
 
 
-class OnFailure(Protocol):
-    """The preset's `[answers]` table."""
-
-    @property
-    def retries(self) -> int: ...
-    @property
-    def on_failure(self) -> str: ...
-    @property
-    def fallback(self) -> float | str | None: ...
-
-
-class Record(Protocol):
-    """Where replies and failures go: the journal's side of a worker."""
-
-    def reply(
-        self,
-        request: Any,
-        result: Any,
-        *,
-        model: int,
-        slice_: int,
-        prompt: int,
-        value: Any,
-        problem: str | None,
-    ) -> None:
-        """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
-
-    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
-        """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
-
-    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
-        """Keep a question; `place` is (receiver, place among those it answers in this round)."""
-
-    def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
-        """Keep the leading messages of many prompts."""
-
-    def form(self, form_id: int, form: Form) -> None:
-        """Keep a form of answer."""
-
-    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
-        """Keep one entry of the failure ledger."""
-
-
 TAKEN = "taken"
 """What the ledger says was done about a reply that has a value all the same."""
-
-
-class TooManyCalls(Exception):
-    """An agent made more calls in one round than a key can number."""
-
-
-DIVERGED = "diverged"
-"""The kind of failure under which a replay notes calls that are not what they were."""
-
-
-class Beyond(Enum):
-    """What a repeated run does with a call that its journal does not have, or has with another prompt."""
-
-    ASK = 0
-    """Ask the model; another prompt ends the run."""
-    END = 1
-    """End the run."""
-    REPORT = 2
-    """Note it, and go on with the reply of then, or without one."""
-
-
-class Diverged(SimtuiError):
-    """An agent that is run again asks something else than it did before."""
-
-    def __init__(self, key: CallKey) -> None:
-        super().__init__(
-            f"call {key.call} is not what it was: the scenario's code, the preset or a library has changed",
-            where=f"agent {key.agent}, round {key.round}",
-            hint="`simtui replay` shows both prompts; with the former code the run can go on",
-        )
-
-
-class ModelCall(Effect):
-    """One question to the model; the result is the parsed answer."""
-
-    __slots__ = ("answer", "facts", "form", "key", "model", "prefix", "prompt", "prompt_id", "tries")
-    key: int
-    """These four are set when the call is submitted; the last three are ids."""
-    prefix: int
-    form: int
-    prompt_id: int
-
-    def __init__(self, model: Model, prompt: Prompt, answer: Asked, facts: Any) -> None:
-        self.model = model
-        self.prompt = prompt
-        self.answer = answer
-        self.facts = facts
-        self.tries = 0
-
-    @property
-    def slice(self) -> int:
-        """The slice of the population that the agent belongs to; 0 for none."""
-        return self.activation.agent.world.slice
-
-    @property
-    def tail(self) -> tuple[Message, ...]:
-        """The messages of this request alone."""
-        return self.prompt.tail
-
-    def begin(self, scheduler: Scheduler) -> None:
-        """Queue the request."""
-        self.model.submit(self)
-
-    def request(self) -> Request:
-        """Return what goes to the service."""
-        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), self.facts)
 
 
 class Model:
@@ -163,18 +53,14 @@ class Model:
         self._scheduler = scheduler
         self._record = record
         self._number = number
-        self._sampling = sampling
         self._policy = policy
         self._wants_facts = wants_facts
         self._beyond = beyond
         self.history: History | None = None
         """Replies that the run already has, and that are not asked for again."""
         self._open: dict[int, ModelCall] = {}
-        self._requests: list[Request] = []
-        self._prefix_ids: dict[tuple[Message, ...], int] = {}
-        self._form_ids: dict[Asked, int] = {}
-        self._new_prefixes: dict[int, tuple[Message, ...]] = {}
-        self._new_forms: dict[int, Form] = {}
+        self.requests = Requests(record, sampling)
+        """What waits to be sent."""
         self._last: dict[tuple[int, int], Any] = {}
         self.spent: defaultdict[int, Spent] = defaultdict(Spent)
         """What replies have cost, by slice of the population."""
@@ -193,17 +79,10 @@ class Model:
         """Requests that wait for a reply."""
         return len(self._open)
 
-    @property
-    def n_queued(self) -> int:
-        """Requests that wait to be sent."""
-        return len(self._requests)
-
     def submit(self, call: ModelCall) -> None:
         """Turn a call into a request. Raises TooManyCalls."""
         call.key = take_key(call.activation)
-        prompt = call.prompt
-        call.prefix = self._prefix_ids.get(prompt.base) or self._learn_prefix(prompt.base)
-        call.form = self._form_ids.get(call.answer) or self._learn_form(call.answer)
+        self.requests.file(call)
         request = call.request()
         digest = blake2b(b"%x" % call.prefix + bytes(request.tail), digest_size=8).digest()
         call.prompt_id = int.from_bytes(digest, "big") >> 1
@@ -215,21 +94,11 @@ class Model:
             self._diverge(call)
             return
         self._open[call.key] = call
-        self._requests.append(request)
+        self.requests.add(request)
 
     def again(self) -> None:
         """Queue every open request once more, for a service that has lost them."""
-        self._requests = [call.request() for call in self._open.values()]
-        self._new_prefixes = {prefix: base for base, prefix in self._prefix_ids.items()}
-        self._new_forms = {form_id: self._form(answer) for answer, form_id in self._form_ids.items()}
-
-    def drain(self) -> RequestBatch | None:
-        """Return what is to be sent, or None."""
-        if not self._requests:
-            return None
-        batch = RequestBatch(self._requests, self._new_prefixes, self._new_forms)
-        self._requests, self._new_prefixes, self._new_forms = [], {}, {}
-        return batch
+        self.requests.again(self._open.values())
 
     def take(self, results: list[Result]) -> None:
         """Hand replies to the agents that wait for them; a reply nobody waits for is dropped."""
@@ -344,28 +213,3 @@ class Model:
                 where="answers.fallback",
                 hint='give a value that the scenario can take, or set answers.on_failure = "exclude"',
             )
-
-    def _learn_prefix(self, base: tuple[Message, ...]) -> int:
-        prefix = self._prefix_ids[base] = content_id(base)
-        self._new_prefixes[prefix] = base
-        self._record.prefix(prefix, base)
-        return prefix
-
-    def _learn_form(self, answer: Asked) -> int:
-        form = self._form(answer)
-        form_id = self._form_ids[answer] = content_id(form)
-        self._new_forms[form_id] = form
-        self._record.form(form_id, form)
-        return form_id
-
-    def _form(self, answer: Asked) -> Form:
-        return Form(wire(answer), self._sampling)
-
-
-def take_key(activation: Any) -> int:
-    """Number the next call of an activation. Raises TooManyCalls."""
-    key: int = activation.key
-    if (key + 1) % STEP_CALLS == 0:
-        raise TooManyCalls(f"more than {STEP_CALLS - 1} calls in one round")
-    activation.key = key + 1
-    return key

@@ -28,8 +28,8 @@ SNAPSHOT_S = 0.25
 HEARING_S = 5.0
 """How long a run that is over waits for whoever started it to listen."""
 GRACE_S = 5.0
-"""Children that have not ended this long after being told are killed; at once while some are still starting, for
-those hear nothing and have nothing to save."""
+"""Children that have not ended this long after being told are killed; at once while some are still starting,
+for those hear nothing and have nothing to save."""
 
 log = logging.getLogger("simtui.coordinator")
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
-from engine.agents.mail import AskFailed, Mail
-from engine.agents.model import Record
+from engine.agents.mail import Mail
+from engine.agents.post import AskFailed
+from engine.agents.record import Record
 from engine.agents.scheduler import Activation, DeadlineExceeded, NoAnswer, Scheduler, TurnEnded
 from engine.agents.world import World
 from engine.cluster.slices import Codes

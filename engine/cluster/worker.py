@@ -17,8 +17,10 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from engine.agents.agent import Agent
-from engine.agents.mail import Mail, Post
-from engine.agents.model import Beyond, Model
+from engine.agents.divergence import Beyond
+from engine.agents.mail import Mail
+from engine.agents.model import Model
+from engine.agents.post import Post
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
 from engine.cluster.ledger import Ledger
@@ -167,7 +169,7 @@ class Worker:
         outgoing = [
             partial(self._outbox.to_model, name, requests)
             for name, model in self.models.items()
-            if (everything or model.n_queued >= BATCH) and (requests := model.drain())
+            if (everything or len(model.requests) >= BATCH) and (requests := model.requests.drain())
         ]
         outgoing += [
             partial(self._outbox.to_worker, there, post) for there, post in self._mail.outgoing.items()

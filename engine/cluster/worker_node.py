@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import zmq
 
-from engine.agents.mail import Post
+from engine.agents.post import Post
 from engine.cluster.ledger import Ledger
 from engine.cluster.link import Context, Frames, Link
 from engine.cluster.running_marks import RunningMarks

@@ -123,7 +123,7 @@ class GuessAverage(Scenario):
         return RoundStart(1)
 
     def introduction(self, agent_id: int, persona: str) -> str:
-        """Return what a player is told about itself, before the first round; ends with a space unless empty."""
+        """Return what a player is told about itself at first; ends with a space unless empty."""
         number = f"You are player {agent_id + 1}. " if self.settings.player_numbers else ""
         return f"{number}{persona} " if persona else number
 

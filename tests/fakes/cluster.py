@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from engine.agents.mail import Post
+from engine.agents.post import Post
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.ledger import Ledger
 from engine.cluster.rounds import Rounds, Start

@@ -75,7 +75,7 @@ class Bench:
 
     def sent(self) -> list[Request]:
         """Take what is to be sent, as a service would."""
-        batch = self.model.drain()
+        batch = self.model.requests.drain()
         if batch is None:
             return []
         batch = msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=type(batch))

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from engine.agents.agent import Agent
-from engine.agents.mail import AskFailed, Mail, Post
+from engine.agents.mail import Mail
+from engine.agents.post import AskFailed, Post
 from engine.agents.scheduler import Activation, Scheduler
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts

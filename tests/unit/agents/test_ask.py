@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from engine.agents.agent import Agent
-from engine.agents.mail import AskFailed
-from engine.agents.model import STEP_CALLS, TooManyCalls, take_key
+from engine.agents.calls import STEP_CALLS, TooManyCalls, take_key
+from engine.agents.post import AskFailed
 from engine.agents.scheduler import DeadlineExceeded
 from engine.keys import pack, unpack
 from tests.fakes.town import Town

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from engine.agents.agent import Agent
+from engine.agents.calls import STEP_CALLS, TooManyCalls
 from engine.agents.effects import AnswerFailed
-from engine.agents.model import STEP_CALLS, TooManyCalls
 from engine.errors import SimtuiError
 from engine.keys import pack, unpack
 from engine.models.answers import Answer, Choice, Json, Number, Problem, Text
@@ -88,7 +88,7 @@ def test_nobody_is_asked_more_often_than_the_preset_says(retries: int) -> None:
     bench = Bench(retries=retries)
     bench.begin(asking())
     n = 0
-    while bench.model.n_queued:
+    while len(bench.model.requests):
         bench.reply("rubbish")
         n += 1
     assert n == retries + 1

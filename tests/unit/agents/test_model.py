@@ -17,14 +17,14 @@ from tests.fakes.model_bench import GUESS, RULES, Bench, Record, asking
 def test_a_call_becomes_a_request_and_its_reply_a_value() -> None:
     bench = Bench()
     bench.begin(asking(), agent_id=7, round_=3)
-    assert bench.model.n_open == bench.model.n_queued == 1
+    assert bench.model.n_open == len(bench.model.requests) == 1
     [request] = bench.reply(" 42 ")
     assert unpack(request.key) == (3, 7, 0)
     assert bench.conversation(request) == [("system", "Guess."), ("user", "Which number?")]
     assert bench.catalogue.forms[request.form] == Form(GUESS, Sampling())
     assert bench.endings.values == {7: 42}
     assert bench.record.replies == [(pack(3, 7), 42, None)]
-    assert bench.model.n_open == bench.model.n_queued == 0
+    assert bench.model.n_open == len(bench.model.requests) == 0
 
 
 def test_what_is_shared_is_sent_and_recorded_once() -> None:
@@ -32,10 +32,10 @@ def test_what_is_shared_is_sent_and_recorded_once() -> None:
     batches = []
     for agent_id in range(3):
         bench.begin(asking(), agent_id)
-    batches.append(bench.model.drain())
+    batches.append(bench.model.requests.drain())
     bench.begin(asking(), 3)
     bench.begin(asking(Choice(("a", "b"))), 4)
-    batches.append(bench.model.drain())
+    batches.append(bench.model.requests.drain())
     first, second = batches
     assert first is not None
     assert second is not None
@@ -45,7 +45,7 @@ def test_what_is_shared_is_sent_and_recorded_once() -> None:
     assert [form.answer for form in second.forms.values()] == [Choice(("a", "b"))]
     assert len(bench.record.prefixes) == 1
     assert len(bench.record.forms) == 2
-    assert bench.model.drain() is None
+    assert bench.model.requests.drain() is None
 
 
 def test_ids_depend_on_the_content_alone() -> None:
@@ -142,7 +142,7 @@ def test_asking_for_the_same_struct_again_is_the_same_form() -> None:
         bench.begin(asking(Json(Offer)), agent_id)
     assert len({request.form for request in bench.sent()}) == 1
     assert len(bench.record.forms) == 1
-    assert len(bench.model._form_ids) == 1
+    assert len(bench.model.requests._form_ids) == 1
 
 
 def test_requests_can_be_sent_once_more_with_all_they_refer_to() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
-from engine.agents.model import STEP_CALLS
+from engine.agents.calls import STEP_CALLS
 from engine.journal.batch import FAILURE_COLUMNS, REPLY_COLUMNS
 from engine.journal.rounds import ROUND_COLUMNS, Round
 from engine.journal.schema import MIGRATIONS, migrate

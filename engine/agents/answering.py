@@ -1,0 +1,66 @@
+"""An agent's turn of answering a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from engine.agents.calls import STEP_CALLS
+from engine.agents.post import Question
+from engine.agents.scheduler import Activation
+from engine.keys import pack, unpack
+
+if TYPE_CHECKING:
+    from engine.agents.mail import Mail
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Answered:
+    """What an agent has answered in a round."""
+
+    __slots__ = ("n_calls", "n_questions", "round")
+
+    def __init__(self, round_: int) -> None:
+        self.round = round_
+        self.n_questions = 0
+        self.n_calls = 0
+
+
+class Answering:
+    """Owner of an activation that answers a question."""
+
+    def __init__(self, mail: Mail, origin: int, question: Question, answered: Answered) -> None:
+        self.group = question.group
+        self.sent: dict[int, int] = {}
+        self.origin = origin
+        self.question = question
+        self.message: Any = None
+        self.answered = answered
+        self._mail = mail
+
+    @property
+    def first_key(self) -> int:
+        """The key of the first call that is made while answering."""
+        return pack(self.answered.round, self.question.receiver, STEP_CALLS + self.answered.n_calls)
+
+    def returned(self, activation: Activation, value: Any) -> None:
+        try:
+            _encode(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            self.raised(activation, error)
+        else:
+            self._end(activation, value, None)
+
+    def raised(self, activation: Activation, error: BaseException) -> None:
+        self._end(activation, None, refusal(activation.agent.id, error))
+
+    def _end(self, activation: Activation, answer: Any, error: str | None) -> None:
+        self.answered.n_calls = unpack(activation.key).call - STEP_CALLS
+        self._mail.ended(self, answer, error)
+
+
+def refusal(agent_id: int, error: BaseException) -> str:
+    """Return what someone is told whose question made the asked agent raise."""
+    return f"agent {agent_id} could not answer: {type(error).__name__}: {error}"

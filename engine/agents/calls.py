@@ -1,0 +1,71 @@
+"""One call of an agent to its model, and how calls are numbered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from engine.agents.effects import Effect
+from engine.agents.memory import Prompt
+from engine.agents.replies import Asked
+from engine.keys import MAX_CALLS
+from engine.models.protocol import Message, Request
+
+if TYPE_CHECKING:
+    from engine.agents.model import Model
+    from engine.agents.scheduler import Scheduler
+
+STEP_CALLS = MAX_CALLS // 2
+"""Calls below this number belong to an agent's step, the others to answering what it was asked."""
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class TooManyCalls(Exception):
+    """An agent made more calls in one round than a key can number."""
+
+
+class ModelCall(Effect):
+    """One question to the model; the result is the parsed answer."""
+
+    __slots__ = ("answer", "facts", "form", "key", "model", "prefix", "prompt", "prompt_id", "tries")
+    key: int
+    """These four are set when the call is submitted; the last three are ids."""
+    prefix: int
+    form: int
+    prompt_id: int
+
+    def __init__(self, model: Model, prompt: Prompt, answer: Asked, facts: Any) -> None:
+        self.model = model
+        self.prompt = prompt
+        self.answer = answer
+        self.facts = facts
+        self.tries = 0
+
+    @property
+    def slice(self) -> int:
+        """The slice of the population that the agent belongs to; 0 for none."""
+        return self.activation.agent.world.slice
+
+    @property
+    def tail(self) -> tuple[Message, ...]:
+        """The messages of this request alone."""
+        return self.prompt.tail
+
+    def begin(self, scheduler: Scheduler) -> None:
+        """Queue the request."""
+        self.model.submit(self)
+
+    def request(self) -> Request:
+        """Return what goes to the service."""
+        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), self.facts)
+
+
+def take_key(activation: Any) -> int:
+    """Number the next call of an activation. Raises TooManyCalls."""
+    key: int = activation.key
+    if (key + 1) % STEP_CALLS == 0:
+        raise TooManyCalls(f"more than {STEP_CALLS - 1} calls in one round")
+    activation.key = key + 1
+    return key

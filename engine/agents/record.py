@@ -1,0 +1,51 @@
+"""What the agents' side needs of the journal and of the preset."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from engine.keys import CallKey
+from engine.models.protocol import Form, Message
+
+
+class OnFailure(Protocol):
+    """The preset's `[answers]` table."""
+
+    @property
+    def retries(self) -> int: ...
+    @property
+    def on_failure(self) -> str: ...
+    @property
+    def fallback(self) -> float | str | None: ...
+
+
+class Record(Protocol):
+    """Where replies and failures go: the journal's side of a worker."""
+
+    def reply(
+        self,
+        request: Any,
+        result: Any,
+        *,
+        model: int,
+        slice_: int,
+        prompt: int,
+        value: Any,
+        problem: str | None,
+    ) -> None:
+        """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
+
+    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
+        """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
+
+    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
+        """Keep a question; `place` is (receiver, place among those it answers in this round)."""
+
+    def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
+        """Keep the leading messages of many prompts."""
+
+    def form(self, form_id: int, form: Form) -> None:
+        """Keep a form of answer."""
+
+    def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
+        """Keep one entry of the failure ledger."""
