@@ -15,15 +15,20 @@ from rich.table import Table
 from rich.text import Text
 
 from app.sanitise import clean
+from engine.population.faults import PopulationError
 from engine.population.network.describe import NetworkFigures, describe
 from engine.population.people import People
+from engine.population.persona.diversity import Diversity, diversity
 from engine.population.report import Comparison, Figure
+from engine.population.streams import shuffled, stream
 
 LONG = 24
 """Longer tables are cut to the figures that are furthest off."""
 CUT = 8
 LABEL_CHARS = 40
 MOST_NEIGHBOURS = 12
+PERSONAS = 1000
+"""Personas that are looked at for their variety."""
 
 
 def print_people(console: Console, people: People, shown: Sequence[int]) -> None:
@@ -72,6 +77,8 @@ def print_report(console: Console, people: People, *, every: bool) -> None:
         )
     if people.graphs:
         _section(console, "Who knows whom", _networks(people))
+    if people.template:
+        _section(console, "Personas", _personas(people))
     for note in report.notes:
         console.print(clean(note), soft_wrap=True)
     for comparison in report.comparisons:
@@ -97,10 +104,11 @@ def report_as_json(people: People) -> str:
         }
         for comparison in report.comparisons
     ]
-    networks = [msgspec.to_builtins(figures, str_keys=True) for figures in _described(people)]
-    return json.dumps(
-        {**msgspec.to_builtins(report), "comparisons": comparisons, "networks": networks}, ensure_ascii=False
-    )
+    told = {**msgspec.to_builtins(report), "comparisons": comparisons}
+    told["networks"] = [msgspec.to_builtins(figures, str_keys=True) for figures in _described(people)]
+    if people.template:
+        told["personas"] = msgspec.to_builtins(_diversity(people)[0])
+    return json.dumps(told, ensure_ascii=False)
 
 
 def _shown(value: Any) -> str:
@@ -159,6 +167,27 @@ def _networks(people: People) -> Table:
         rows[f"ties between {n} workers"] = [f"{figures.crossing[n]:.1%}" for figures in found]
     for name, cells in rows.items():
         table.add_row(name, *cells)
+    return table
+
+
+def _diversity(people: People) -> tuple[Diversity, str]:
+    """Return how varied personas are, and which texts count as the same."""
+    sample = shuffled(people.n, stream(0, "diversity"))[:PERSONAS].tolist()
+    try:
+        return diversity(people, sample), "nearly the same as another"
+    except PopulationError:  # without the library for it
+        return diversity(people, sample, similarity=1.0), "the same as another"
+
+
+def _personas(people: People) -> Table:
+    found, same = _diversity(people)
+    table = _table("of a sample", f"{found.texts:,}", texts=(0,))
+    table.add_row("mean number of words", f"{found.words:.1f}")
+    table.add_row("different words (distinct-1)", f"{found.distinct_1:.1%}")
+    table.add_row("different pairs of words (distinct-2)", f"{found.distinct_2:.1%}")
+    table.add_row(same, f"{found.near_duplicates:.1%}")
+    for name, share in found.coverage.items():
+        table.add_row(Text(f"name {clean(name, LABEL_CHARS)}"), f"{share:.1%}")
     return table
 
 

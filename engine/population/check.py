@@ -13,9 +13,10 @@ from engine.population.check_tables import table_faults
 from engine.population.column import parsed
 from engine.population.distribution import BadDistribution
 from engine.population.expression import read
-from engine.population.faults import BadExpression, BadTemplate, Fault, PopulationError, quoted, unknown
+from engine.population.faults import BadExpression, Fault, PopulationError, quoted, unknown
 from engine.population.lookup import Given
 from engine.population.network.check import network_faults
+from engine.population.persona.check import persona_faults, template_faults
 from engine.population.plan import in_order, single
 from engine.population.settings import (
     AnyAttribute,
@@ -31,7 +32,6 @@ from engine.population.settings import (
 )
 from engine.population.sources import Source, law
 from engine.population.tables import SUM_TOLERANCE, off
-from engine.population.template import Template
 
 Path = tuple[str, ...]
 
@@ -55,9 +55,7 @@ def faults(settings: Population) -> Iterator[Fault]:
         yield from _expression_faults(constraint.require, known, ("constraints", str(number), "require"))
     yield from network_faults(settings.networks, known, settings.size)
     if settings.persona:
-        yield from _template_faults(
-            settings.persona.template, [*known, *_texts(settings)], ("persona", "template")
-        )
+        yield from persona_faults(settings.persona, [*known, *_texts(settings)])
 
 
 def _name_faults(settings: Population) -> Iterator[Fault]:
@@ -103,7 +101,7 @@ def _attribute_faults(settings: Population, attribute: AnyAttribute, path: Path)
         case Text():
             texts = _texts(settings)
             before = texts[: texts.index(path[1])]
-            yield from _template_faults(attribute.template, [*known, *before], (*path, "template"))
+            yield from template_faults(attribute.template, [*known, *before], (*path, "template"))
 
 
 def _sum_faults(shares: Iterable[float], path: Path, row: str = "") -> Iterator[Fault]:
@@ -200,16 +198,6 @@ def _expression_faults(text: str, known: list[str], path: Path) -> Iterator[Faul
     for name in expression.names:
         if name not in known:
             yield unknown(path, name, known)
-
-
-def _template_faults(text: str, known: list[str], path: Path) -> Iterator[Fault]:
-    try:
-        template = Template(text)
-    except BadTemplate as error:
-        yield Fault(path, str(error))
-        return
-    for name in sorted(template.names.difference(known)):
-        yield unknown(path, name, known)
 
 
 def _level_faults(settings: Population, sources: Mapping[str, Source]) -> Iterator[Fault]:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.population.column import Column, Value
+from engine.population.faults import BadTemplate, PopulationError
 from engine.population.network.graph import Graph
+from engine.population.persona.texts import Texts
 from engine.population.report import Report
 from engine.population.template import Template
 
@@ -27,11 +29,13 @@ class People:
     texts: Mapping[str, Template] = field(default_factory=dict)
     """Attributes that are made up when they are asked for."""
     template: Template | None = None
-    """What makes personas."""
+    """What makes personas that are not written."""
     graphs: Mapping[str, Graph] = field(default_factory=dict)
     """Who knows whom, by network."""
     graph: Graph | None = None
     """All networks as one."""
+    written: Texts | None = None
+    """Personas that a model has written."""
 
     @property
     def names(self) -> list[str]:
@@ -39,10 +43,10 @@ class People:
         return [*self.columns, *self.texts]
 
     def person(self, i: int) -> dict[str, Value]:
-        """Return what is known of a person: values by attribute."""
+        """Return what is known of a person: values by attribute. Raises PopulationError."""
         known: dict[str, Value] = {name: column.value(i) for name, column in self.columns.items()}
         for name, template in self.texts.items():
-            known[name] = template.render(known)
+            known[name] = rendered(template, known, i, "attributes", name, "template")
         return known
 
     def neighbours(self, i: int, network: str | None = None) -> NDArray[np.int32]:
@@ -54,5 +58,16 @@ class People:
         return graph.neighbours(i) if graph else _NOBODY
 
     def persona(self, i: int) -> str:
-        """Return who a person is, in words; "" if the preset says nothing about that."""
-        return self.template.render(self.person(i)) if self.template else ""
+        """Return who a person is, in words; "" if the preset says nothing about that. Raises
+        PopulationError."""
+        if self.written and (text := self.written.text(i)):
+            return text
+        return rendered(self.template, self.person(i), i, "persona", "template") if self.template else ""
+
+
+def rendered(template: Template, known: Mapping[str, Value], i: int, *path: str) -> str:
+    """Return a template's text for a person. Raises PopulationError."""
+    try:
+        return template.render(known)
+    except BadTemplate as error:
+        raise PopulationError(f"person {i:,}: {error}", *path) from error

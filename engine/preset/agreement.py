@@ -57,6 +57,9 @@ def _population(tables: Tables) -> Iterator[Problem]:
 
         for path, what, allowed, near in population_faults(population):
             yield Problem(path=("population", *path), what=what, allowed=allowed, nearest=near)
+        if population.persona and population.persona.writer:
+            where = ("population", "persona", "writer", "model")
+            yield from _model_name(tables, population.persona.writer.model, where)
 
 
 def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:
@@ -79,20 +82,24 @@ def _slices(tables: Tables) -> Iterator[Problem]:
     total = sum(part.share for part in parts)
     if total > 1 + 1e-9:
         yield Problem(path=("slices",), what=f"the shares add up to {total:g}", allowed="1 at most")
-    known = [DEFAULT_MODEL, *(tables.get("models") or {})]
     names = [part.name for part in parts]
     for number, part in enumerate(parts, start=1):
         where = ("slices", str(number))
         if names.count(part.name) > 1:
             yield Problem(path=(*where, "name"), what=f"{show(part.name)} is the name of another slice")
-        if part.model not in known:
-            yield Problem(
-                path=(*where, "model"),
-                what=f"there is no model {show(part.model)}",
-                allowed=one_of(map(show, known)),
-                nearest=nearest(part.model, known),
-            )
+        yield from _model_name(tables, part.model, (*where, "model"))
         yield from _overrides(tables, part.scenario, (*where, "scenario"))
+
+
+def _model_name(tables: Tables, name: str, path: Path) -> Iterator[Problem]:
+    known = [DEFAULT_MODEL, *(tables.get("models") or {})]
+    if name not in known:
+        yield Problem(
+            path=path,
+            what=f"there is no model {show(name)}",
+            allowed=one_of(map(show, known)),
+            nearest=nearest(name, known),
+        )
 
 
 def _overrides(tables: Tables, changed: Mapping[str, object], path: Path) -> Iterator[Problem]:

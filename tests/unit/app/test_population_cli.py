@@ -133,3 +133,11 @@ def test_networks_are_described(preset: str) -> None:
     found = json.loads(printed("population", preset, "--json"))["networks"]
     assert [(one["name"], one["ties"], one["crossing"]["2"]) for one in found] == [("friends", 200, 0.03)]
     assert "knows 4: 5, 6, 8, 9" in printed("sample", preset, "--person", "7")
+
+
+def test_personas_are_described(preset: str) -> None:
+    rows = [line.split() for line in printed("population", preset).splitlines()]
+    assert ["name", "age", "100.0%"] in rows
+    assert ["name", "married", "0.0%"] in rows
+    personas = json.loads(printed("population", preset, "--json"))["personas"]
+    assert (personas["texts"], personas["coverage"]["job"]) == (100, 1.0)

@@ -96,6 +96,31 @@ def told(text: str) -> list[tuple[str, str]]:
             'there is no attribute "x"',
         ),
         ('[persona]\ntemplate = "{{ y }}"', "persona.template", 'there is no attribute "y"'),
+        (
+            '[persona]\ntemplate = "x"\n[persona.writer]\nprompt = "{{ y }}"',
+            "persona.writer.prompt",
+            'there is no attribute "y"',
+        ),
+        (
+            '[persona]\ntemplate = "x"\n[persona.writer]\nprompt = "x"\nnames = ["y"]',
+            "persona.writer.names",
+            'there is no attribute "y"',
+        ),
+        (
+            '[persona]\ntemplate = "x"\n[persona.writer]\nprompt = "x"\nage = "y"',
+            "persona.writer.age",
+            'there is no attribute "y"',
+        ),
+        (
+            AGE + '[persona]\ntemplate = "x"\n[persona.writer]\nprompt = "x"\nage = "age"\nlanguage = "de"',
+            "persona.writer.age",
+            "this is checked in English texts alone",
+        ),
+        (
+            '[persona]\ntemplate = "x"\n[persona.writer]\nprompt = "x"\nmin_words = 90\nmax_words = 80',
+            "persona.writer.min_words",
+            "90 words at least and 80 at most",
+        ),
         ('[attributes.x]\nfrom = "microdata"', "attributes.x.from", "there are no microdata"),
         ('[microdata]\nfile = "x"', "microdata", "no attribute is taken from it"),
         (

@@ -1,0 +1,204 @@
+"""Personas written by a model, without the model: what to ask, what to make of the replies, what to do about
+bad ones.
+
+Whoever has a model hands `asks` to it and each reply to `reply`, round after round, until `done`. In a round
+everybody whose text is not yet good is asked once. A round's replies are judged when all are there, in the
+order of the people, so that the result does not depend on the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from engine.population.people import People, rendered
+from engine.population.persona.cache import Cache, NoCache
+from engine.population.persona.judge import Judge, plain
+from engine.population.persona.likeness import Likeness
+from engine.population.persona.settings import Writer
+from engine.population.persona.texts import Texts
+from engine.population.streams import stream, uniform
+from engine.population.template import Template
+
+PROMPT = ("persona", "writer", "prompt")
+BATCH = 20_000
+"""People whose prompts are held at a time."""
+MAX_OBJECTIONS = 6
+"""Objections told to a model at a time."""
+MAX_QUOTED = 4000
+"""Characters of a text that a model is shown again."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request to the model. Equal keys are equal requests, whatever run they belong to."""
+
+    key: bytes
+    person: int
+    prompt: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the writing is."""
+
+    people: int
+    """Whose personas are to be written."""
+    written: int
+    fallen_back: int
+    """Who got the template's text after the last retry."""
+    asked: int
+    """Requests to the model."""
+    cached: int
+    """Requests that an earlier run has paid for."""
+    open: int
+    """Requests of this round that have no reply yet."""
+
+    def eta_s(self, elapsed_s: float) -> float | None:
+        """Return the seconds that are left if all goes on as before; None while nothing can be said."""
+        ended, answered = self.written + self.fallen_back, self.asked - self.open
+        if not answered:
+            return None
+        requests_each = (answered + self.cached) / ended if ended else 1.0
+        left = max(self.open, self.people * requests_each - answered - self.cached)
+        return elapsed_s / answered * left
+
+
+class PersonaWriter:
+    """Has personas written. Raises PopulationError at once if it cannot work.
+
+    `model` says in any words which model writes and how (name, temperature, ...): replies are kept in `cache`
+    by this and the prompt. People are taken in batches, each in rounds.
+    """
+
+    def __init__(
+        self, people: People, settings: Writer, seed: int, model: str, cache: Cache | None = None
+    ) -> None:
+        self._people = people
+        self._settings = settings
+        self._model = model
+        self._cache: Cache = cache or NoCache()
+        self._prompt = Template(settings.prompt)
+        self._judge = Judge(settings, people.columns)
+        self._likeness = Likeness(settings.similarity)
+        ids = np.arange(people.n)
+        self._chosen = np.flatnonzero(uniform(stream(seed, "written personas"), ids) < settings.share)
+        self._n_begun = 0
+        self._twins: Counter[bytes] = Counter()
+        self._written: dict[int, str] = {}
+        self._first: dict[int, str] = {}
+        """The first prompt of each of the batch whose text is not yet good."""
+        self._current: dict[int, Ask] = {}
+        self._open: dict[bytes, Ask] = {}
+        self._replies: dict[bytes, str | None] = {}
+        self._asked = self._cached = self._round = 0
+        self.ledger: Counter[str] = Counter()
+        """How often a text was not taken, by reason; "fallback" counts whom the template's was given in the
+        end."""
+        self._go_on()
+
+    @property
+    def done(self) -> bool:
+        """Whether everybody has a text, a written one or the template's."""
+        return not self._first and self._n_begun == len(self._chosen)
+
+    def asks(self) -> list[Ask]:
+        """Return the requests that have no reply yet."""
+        return list(self._open.values())
+
+    def reply(self, replies: Sequence[tuple[bytes, str | None]]) -> None:
+        """Take replies by the keys of their requests; None where the model failed. Unknown keys are ignored.
+
+        The last replies of a round begin the next one.
+        """
+        new = [(key, text) for key, text in replies if self._open.pop(key, None)]
+        self._cache.keep((key, text) for key, text in new if text is not None)
+        self._replies.update(new)
+        self._go_on()
+
+    def texts(self) -> Texts:
+        """Return what has been written."""
+        return Texts(self._people.n, self._written.items())
+
+    @property
+    def progress(self) -> Progress:
+        """How far the writing is."""
+        return Progress(
+            people=len(self._chosen),
+            written=len(self._written),
+            fallen_back=self.ledger["fallback"],
+            asked=self._asked,
+            cached=self._cached,
+            open=len(self._open),
+        )
+
+    def _go_on(self) -> None:
+        """End rounds and begin others until there is something to ask, or nothing more to do."""
+        while not self._open and not self.done:
+            if self._first:
+                self._judge_round()
+            if not self._first:
+                self._begin_batch()
+            self._begin_round()
+
+    def _begin_batch(self) -> None:
+        batch = self._chosen[self._n_begun : self._n_begun + BATCH].tolist()
+        self._n_begun += len(batch)
+        self._round = 0
+        for i in batch:
+            person = self._people.person(i)
+            text = f"{rendered(self._prompt, person, i, *PROMPT)}\n\n{self._judge.rules(person)}"
+            twin = self._twins[_digest(text)] = self._twins[_digest(text)] + 1
+            if twin > 1:
+                text += f"\n\nSeveral people are like that; this is number {twin}, a person of their own."
+            self._first[i] = text
+            self._current[i] = self._ask(i, text)
+
+    def _begin_round(self) -> None:
+        asks = {ask.key: ask for ask in self._current.values()}
+        self._replies = dict(self._cache.find(list(asks)))
+        self._open = {key: ask for key, ask in asks.items() if key not in self._replies}
+        self._cached += len(self._replies)
+        self._asked += len(self._open)
+
+    def _judge_round(self) -> None:
+        is_last = self._round >= self._settings.retries
+        for person, ask in list(self._current.items()):
+            reply = self._replies[ask.key]
+            objections = self._objections(person, reply)
+            self.ledger.update(kind for kind, _ in objections)
+            if not objections or is_last:
+                del self._first[person], self._current[person]
+                self.ledger["fallback"] += bool(objections)
+            elif reply is not None:
+                words = "; ".join(words for _, words in objections[:MAX_OBJECTIONS])
+                last = plain(reply)[:MAX_QUOTED]
+                told = (
+                    f"{self._first[person]}\n\nThis text will not do:\n{last}\n\nFor {words}. Write it again."
+                )
+                self._current[person] = self._ask(person, told)
+        self._round += 1
+
+    def _ask(self, person: int, prompt: str) -> Ask:
+        return Ask(_digest(f"{self._model}\0{prompt}"), person, prompt)
+
+    def _objections(self, person: int, reply: str | None) -> list[tuple[str, str]]:
+        """Return what is wrong with a reply; if nothing is, it becomes the person's text."""
+        if reply is None:
+            return [("no reply", "")]
+        text = plain(reply)
+        objections = list(self._judge.objections(text, self._people.person(person)))
+        if not objections and self._likeness.like(text) is not None:
+            objections = [("nearly the same", "it is nearly the same as another person's")]
+        if not objections:
+            self._likeness.add(person, text)
+            self._written[person] = text
+        return objections
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
