@@ -7,20 +7,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from engine.agents.scheduler import NOBODY
 from engine.cluster.accounts import Accounts
 from engine.cluster.bill import Bill
 from engine.cluster.budget import BudgetWatch
-from engine.cluster.control import Event, Finished, Notice, RoundReport, Snapshot
+from engine.cluster.casualties import MAX_RESTARTS, Casualties, Remedy
+from engine.cluster.control import Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace, Rate
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
+from engine.cluster.standstill import Standstill
+from engine.cluster.surroundings import Surroundings
 from engine.cluster.wire import (
     AskAgain,
     Begin,
@@ -30,8 +32,6 @@ from engine.cluster.wire import (
     ShareDone,
     StandStill,
     ToCoordinator,
-    ToService,
-    ToWorker,
     Trouble,
     Work,
     Written,
@@ -41,11 +41,6 @@ from engine.journal.batch import JournalBatch
 from engine.journal.history import ISOLATED
 from engine.keys import unpack
 from engine.scenarios.scenario import Outcome
-
-MAX_RESTARTS = 3
-"""How often a model service is replaced, and how often one agent may bring its worker down, in one run."""
-MAX_FRUITLESS = 5
-"""How often workers may die between agents, within one round, before the run is given up."""
 
 
 class State(StrEnum):
@@ -58,31 +53,6 @@ class State(StrEnum):
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
-
-
-class Surroundings(Protocol):
-    """What the coordinator can do to the world outside."""
-
-    def order(self, worker: int, message: ToWorker) -> None:
-        """Send to a worker."""
-
-    def instruct(self, service: str, message: ToService) -> None:
-        """Send to a model service."""
-
-    def emit(self, event: Event) -> None:
-        """Tell whoever watches."""
-
-    def restart_service(self, process: str) -> None:
-        """Start a model service in place of one that has ended."""
-
-    def restart_workers(self) -> None:
-        """Start all workers anew, to rebuild their agents from the journal."""
-
-    def was_running(self, worker: int) -> int:
-        """Return the key of the turn that a dead worker was running, NOBODY if none."""
-
-    def end(self) -> None:
-        """Shut everything down; `Coordinator.last_word` is to be told when the files are closed."""
 
 
 class Coordinator:
@@ -126,12 +96,9 @@ class Coordinator:
         self._pace = Pace(n_agents * self._n_rounds, n_agents)
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
-        self._deaths: Counter[str] = Counter()
-        self._brought_down: Counter[int] = Counter()
-        """How often each agent was running when its worker died."""
+        self._casualties = Casualties()
         self.state = State.STARTING
-        self._progress_seen = (0, 0)
-        self._still_since = clock()
+        self._standstill = Standstill(clock, setup.preset.engine.deadline_s)
         self._descriptions: dict[str, dict[str, Any]] = {}
         self.reports: list[RoundReport] = []
         self.last_word: Finished | None = None
@@ -166,15 +133,14 @@ class Coordinator:
         """Replace a process that has ended."""
         if self.is_over:
             return
-        self._deaths[process] += 1
         if process in self._workers:
             self._recover(process, how)
-        elif process not in self._workers and self._deaths[process] <= MAX_RESTARTS:
+        elif self._casualties.service(process) is Remedy.GIVE_UP:
+            self._give_up(process, how)
+        else:
             self._restarted(process, how, "it is started anew")
             self._budget.forget(process)
             self._outside.restart_service(process)
-        else:
-            self._give_up(process, how)
 
     def _give_up(self, process: str, how: str) -> None:
         hint = f"run.log and stderr.log in {self._setup.directory} may say why; the rest is saved"
@@ -186,12 +152,11 @@ class Coordinator:
         All of them, because what the others know of the round rests on messages from the dead one.
         """
         key = self._outside.was_running(_index(process))
-        agent = unpack(key).agent if key != NOBODY else NOBODY
-        self._brought_down[agent] += 1
-        if agent == NOBODY and self._brought_down[agent] > MAX_FRUITLESS:
+        remedy = self._casualties.worker(key)
+        if remedy is Remedy.GIVE_UP:
             self._give_up(process, how)
             return
-        if agent != NOBODY and self._brought_down[agent] >= MAX_RESTARTS:
+        if remedy is Remedy.ISOLATE:
             self._isolate(key, how)
         self._restarted(process, how, "all workers are rebuilt from the journal")
         self._journal.commit()
@@ -220,10 +185,8 @@ class Coordinator:
     def look_for_standstill(self) -> None:
         """Tell the workers if agents wait for each other and nothing else has moved for the deadline."""
         progress = (self._accounts.n_done, self._journal.replies)
-        if self._accounts.n_open or progress != self._progress_seen or self.state is not State.RUNNING:
-            self._progress_seen, self._still_since = progress, self._clock()
-        elif self._clock() - self._still_since > self._setup.preset.engine.deadline_s:
-            self._still_since = self._clock()
+        busy = bool(self._accounts.n_open) or self.state is not State.RUNNING
+        if self._standstill.look(progress, busy=busy):
             for worker in range(self._placement.n_workers):
                 self._outside.order(worker, StandStill())
 
@@ -381,7 +344,7 @@ class Coordinator:
             unaffected=self._rounds.unaffected(round_, groups),
             usage=self._bill.close_round(),
         )
-        del self._brought_down[NOBODY]
+        self._casualties.round_ended()
         self._journal.rounds([row_of(report, self._now())])
         self._journal.commit()
         self._tell(report)

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from engine.agents.scheduler import NOBODY
+from engine.cluster.casualties import MAX_FRUITLESS, MAX_RESTARTS
 from engine.cluster.control import Event, Finished, Notice, RoundReport
-from engine.cluster.coordinator import MAX_FRUITLESS, MAX_RESTARTS, Coordinator
+from engine.cluster.coordinator import Coordinator
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
