@@ -9,10 +9,9 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
@@ -23,6 +22,7 @@ from engine.models.protocol import Finish, Message, Request, Result, Sampling
 from engine.models.settings import Vllm
 from tests.fakes.http_backend import Service
 from tests.fakes.model_calls import user
+from tests.fakes.processes import stub
 from tests.fakes.real_vllm import ENVIRONMENT, INSTALLED, MODEL, RealVllm, real_vllm
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
@@ -30,16 +30,6 @@ pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
 RULES = (Message("system", "Everyone names a number from 0 to 100; the closest to the target wins. " * 20),)
 BATCH = 1000
 STORY = "so it went on and on until the baker who had seen it all before named a number of his own"
-
-
-@contextmanager
-def stub(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A stub server in a process of its own."""
-    command = [sys.executable, "-m", "tests.fakes.stub_server", *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip(), process
-        process.kill()
 
 
 class Run:

@@ -20,10 +20,10 @@ def cut_by_context(reply: Reply, part: Part, context: int | None) -> bool:
 
 
 def shares(reply: Reply, n: int) -> Iterator[Spent]:
-    """Yield what each of `n` results has cost: together what the server counted, the prompt once."""
+    """Yield what each of `n` results has cost: together what the server counted, which is the prompt once."""
+    counted = reply.tokens_in, reply.tokens_out, min(reply.tokens_cached, reply.tokens_in)
     for i in range(n):
-        out = reply.tokens_out // n + (i < reply.tokens_out % n)
-        yield Spent(reply.tokens_in, out, reply.tokens_in if i else min(reply.tokens_cached, reply.tokens_in))
+        yield Spent(*(tokens // n + (i < tokens % n) for tokens in counted))
 
 
 def results(

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from engine.errors import ModelError
@@ -22,6 +21,7 @@ from engine.models.vllm import breaker, launch, replica
 from tests.fakes.fake_vllm import install
 from tests.fakes.http_backend import Service
 from tests.fakes.model_calls import user
+from tests.fakes.processes import alive
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +70,6 @@ class Started:
         (result,) = await self.one.ask(self.one.calls(Text(), [user("?")], round_=round_))
         assert result.finish is Finish.STOP
         return result.text
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 async def until(condition: Callable[[], Any]) -> None:

@@ -91,7 +91,7 @@ def test_equal_prompts_are_one_request_with_replies_of_their_own(vllm):
     results = vllm.run(vllm.ask(vllm.calls(Number(0, 100), [user("Same for all.")] * 30, sampling=WARM)))
     assert {result.samples for result in results} == {30}
     assert len({result.text for result in results}) > 5
-    assert len({result.tokens_in for result in results}) == 1
+    assert sum(result.tokens_in for result in results) < 60  # the prompt once
     greedy = vllm.run(vllm.ask(vllm.calls(Text(), [user("Same for all.")] * 5, sampling=GREEDY)))
     assert len({result.text for result in greedy}) == 1
 
