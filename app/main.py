@@ -13,6 +13,7 @@ import click
 
 from app import streams
 from app.catalogue import presets, scenarios
+from app.estimate_cli import estimate
 from app.population_cli import population, sample
 from app.presets_cli import check, schema
 from app.reading_cli import compare, export, list_runs, show, verify
@@ -119,6 +120,7 @@ COMMANDS = (
     verify,
     replay,
     branch,
+    estimate,
 )
 
 for command in COMMANDS:

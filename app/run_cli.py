@@ -46,6 +46,13 @@ class Client(Protocol):
         """End at once."""
 
 
+class Hearer(Protocol):
+    """Whoever is told of a run."""
+
+    def hear(self, event: Event) -> None:
+        """Hear of an event."""
+
+
 Start = Callable[[Preset, str, Path], Client]
 
 
@@ -67,11 +74,11 @@ def run(options: Options, start: Start | None = None, clock: Callable[[], float]
     """Run a preset, tell of it, and return the exit code. `start` is engine.client.start unless given."""
     record = Record()
     narration = console(sys.stderr, no_color=options.no_color)
-    with Interrupts() as interrupts, _narrator(narration, options.verbosity, clock) as narrator:
+    with Interrupts() as interrupts, narrator_for(narration, options.verbosity, clock) as narrator:
         try:
             client = _begin(options, start, narrator, record)
             interrupts.kill = client.kill
-            _follow(client, interrupts, narrator, record)
+            follow(client, interrupts, narrator, record)
         except SimtuiError as error:
             record.fail(error)
         if interrupts.killed:
@@ -115,13 +122,15 @@ def _path(name: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(name)))
 
 
-def _narrator(console: Console, verbosity: Verbosity, clock: Callable[[], float]) -> Narrator:
+def narrator_for(console: Console, verbosity: Verbosity, clock: Callable[[], float]) -> Narrator:
+    """Return who tells of a run on this console."""
     if console.file.isatty() and not console.is_dumb_terminal:
         return LiveNarrator(console, verbosity)
     return PlainNarrator(console, clock, verbosity)
 
 
-def _follow(client: Client, interrupts: Interrupts, narrator: Narrator, record: Record) -> None:
+def follow(client: Client, interrupts: Interrupts, narrator: Hearer, record: Record) -> None:
+    """Follow a run to its last word, and ask it to stop once a signal has asked for that."""
     asked = False
     for event in client.events():
         record.add(event)
