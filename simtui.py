@@ -4,7 +4,6 @@ from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
-from engine.agents.scheduler import DeadlineExceeded
 from engine.agents.world import World
 from engine.models.answer_list import List
 from engine.models.answers import Choice, Json, Number, Text
@@ -17,7 +16,6 @@ __all__ = [
     "AnswerFailed",
     "AskFailed",
     "Choice",
-    "DeadlineExceeded",
     "Json",
     "List",
     "Memory",

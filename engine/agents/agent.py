@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,9 +54,10 @@ class Agent:
     def tell(self, receiver: int, message: Any) -> None:
         """Send a message that is handled before the receiver's next step.
 
-        Raises ValueError for an agent of another group, unless the scenario couples its groups.
+        `receiver` is any integer, NumPy's too. Raises ValueError for an agent of another group, unless the
+        scenario couples its groups.
         """
-        self.world.mail.tell(self, receiver, message)
+        self.world.mail.tell(self, index(receiver), message)
 
     def ask(self, receiver: int, message: Any) -> Ask:
         """Send a message and await the answer: `price = await self.ask(seller, "price?")`.
@@ -63,7 +65,7 @@ class Agent:
         The other answers once its own step of this round is over. Two agents that ask each other from their
         steps wait for each other until nothing else in the run has moved for the deadline.
         """
-        return Ask(receiver, message)
+        return Ask(index(receiver), message)
 
     @property
     def model(self) -> Model:

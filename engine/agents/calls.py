@@ -59,7 +59,8 @@ class ModelCall(Effect):
 
     def request(self) -> Request:
         """Return what goes to the service."""
-        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), self.facts)
+        facts = None if self.facts is None else msgspec.Raw(_encode(self.facts))
+        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), facts)
 
 
 def take_key(activation: Any) -> int:

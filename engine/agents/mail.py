@@ -16,9 +16,9 @@ import msgspec
 
 from engine.agents.answering import Answered, Answering, refusal
 from engine.agents.calls import take_key
-from engine.agents.post import Ask, AskFailed, Post, Question, Reply, Tell
+from engine.agents.post import Ask, AskFailed, NoAnswer, Post, Question, Reply, Tell
 from engine.agents.record import Record
-from engine.agents.scheduler import Activation, NoAnswer, Scheduler
+from engine.agents.scheduler import Activation, Scheduler
 from engine.journal.history import NO_ANSWER, History
 from engine.keys import CallKey, pack, unpack
 

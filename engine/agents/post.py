@@ -16,6 +16,10 @@ class AskFailed(Exception):
     """The agent that was asked does not exist, has stopped, or raised while it answered."""
 
 
+class NoAnswer(AskFailed):
+    """The agent that was asked did not answer while anything else in the run still moved."""
+
+
 class Tell(msgspec.Struct, array_like=True, gc=False):
     """A message that expects no answer; `round` and `group` are those it was sent in."""
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 NOBODY = -1
 
 
-class DeadlineExceeded(Exception):
-    """An agent computed, or waited for something other than its model, for longer than the preset allows."""
+class DeadlineExceeded(BaseException):
+    """An agent computed, or waited for an asyncio awaitable, for longer than the preset allows.
 
-
-class NoAnswer(DeadlineExceeded):
-    """An agent that was asked has not answered in time."""
+    It ends the turn, past every `except Exception`: an agent that went on could hang for ever, and its turn
+    could not be repeated, for the journal does not hold when it was interrupted.
+    """
 
 
 class TurnEnded(Exception):
@@ -209,7 +209,7 @@ class Scheduler:
             self._wake()
 
     def expire(self) -> None:
-        """Raise DeadlineExceeded in agents that have waited too long for an asyncio awaitable."""
+        """End the turns that have waited too long for an asyncio awaitable."""
         now = self._clock()
         late = [a for a, (_, since) in self._bridged.items() if now - since > self._deadline_s]
         for activation in late:

@@ -11,7 +11,7 @@ from engine.agents.effects import AnswerFailed
 from engine.agents.mail import Mail
 from engine.agents.post import AskFailed
 from engine.agents.record import Record
-from engine.agents.scheduler import Activation, DeadlineExceeded, NoAnswer, Scheduler, TurnEnded
+from engine.agents.scheduler import Activation, DeadlineExceeded, Scheduler, TurnEnded
 from engine.agents.world import World
 from engine.cluster.slices import Codes
 from engine.journal.history import DEADLINE
@@ -188,10 +188,7 @@ def _kind(error: BaseException) -> str:
     """Return under what the ledger files an agent that an error has stopped."""
     if isinstance(error, TurnEnded):
         return error.kind
-    # A question without an answer is repeated as it was, so the agent's code comes to this by itself.
-    return (
-        DEADLINE if isinstance(error, DeadlineExceeded) and not isinstance(error, NoAnswer) else "exception"
-    )
+    return DEADLINE if isinstance(error, DeadlineExceeded) else "exception"
 
 
 def _short(text: str, most: int) -> str:

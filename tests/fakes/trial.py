@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.agents.agent import Agent
 from engine.agents.effects import gather
-from engine.agents.scheduler import DeadlineExceeded
+from engine.agents.post import AskFailed
 from engine.models.answers import Number, Text
 from engine.models.protocol import Message
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
@@ -65,6 +65,26 @@ class Spins(Plain):
             pass
 
 
+class Stubborn(Plain):
+    """Tries again whatever goes wrong, as code around models does."""
+
+    async def misbehave(self) -> Any:
+        while True:
+            try:
+                await Spins.misbehave(self)
+            except Exception:
+                continue
+
+
+class StubbornlyWaits(Plain):
+    async def misbehave(self) -> Any:
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except Exception:
+                continue
+
+
 class Waits(Plain):
     async def misbehave(self) -> Any:
         await asyncio.Event().wait()
@@ -100,7 +120,7 @@ class Assorted(Plain):
     """Each of the first agents fails in a way of its own."""
 
     async def step(self, observation: float) -> Any:
-        kinds: list[type[Plain]] = [Raises, Exits, Spins, Waits, Rubbish, Megabyte]
+        kinds: list[type[Plain]] = [Raises, Exits, Stubborn, StubbornlyWaits, Rubbish, Megabyte]
         if self.round == self.world.scenario.settings.when and self.id < len(kinds):
             return await kinds[self.id].misbehave(self)
         return await self.number("All is well.")
@@ -173,7 +193,7 @@ class Embraces(Plain):
             return await self.number("?")
         try:
             return await self.ask(ends[self.id == ends[0]], "after you")
-        except DeadlineExceeded:
+        except AskFailed:
             return -1
 
     async def receive(self, message: Any, sender: int) -> Any:

@@ -10,8 +10,7 @@ import pytest
 
 from engine.agents.agent import Agent
 from engine.agents.calls import STEP_CALLS, TooManyCalls, take_key
-from engine.agents.post import AskFailed
-from engine.agents.scheduler import DeadlineExceeded
+from engine.agents.post import AskFailed, NoAnswer
 from engine.keys import pack, unpack
 from tests.fakes.town import Town
 from tests.unit.agents.conftest import Build
@@ -50,7 +49,7 @@ def test_who_asks_itself_waits_until_nothing_else_moves(town: Build) -> None:
     asked = town(Narcissus, 2)
     asked.play(0)
     expire(asked)
-    assert isinstance(asked.endings.errors[0], DeadlineExceeded)
+    assert isinstance(asked.endings.errors[0], NoAnswer)
 
 
 def expire(asked: Town) -> None:
@@ -75,7 +74,7 @@ def test_two_that_ask_each_other_wait_until_nothing_else_moves(town: Build) -> N
     asked.play()
     assert asked.endings.n == 0
     expire(asked)
-    assert isinstance(asked.endings.errors[0], DeadlineExceeded)
+    assert isinstance(asked.endings.errors[0], NoAnswer)
     assert "agent 1 did not answer" in str(asked.endings.errors[0])
     assert asked.endings.n == 2
 
@@ -320,7 +319,7 @@ def test_a_late_answer_is_dropped(town: Build) -> None:
                 return None
             try:
                 await self.ask(1, "quick!")
-            except DeadlineExceeded:
+            except NoAnswer:
                 return "gave up"
 
         async def receive(self, message: str, sender: int) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.agents.agent import Agent
@@ -94,3 +95,32 @@ def test_nobody_lives_outside_the_population(town: Build, receiver: int) -> None
     told = town(Lost, 4, coupled=True)
     told.play(0)
     assert isinstance(told.endings.errors[0], ValueError)
+
+
+@pytest.mark.parametrize("way", ["tell", "ask"])
+def test_receivers_may_be_drawn_by_numpy(town: Build, way: str) -> None:
+    class Random(Agent):
+        async def step(self, observation: Any) -> Any:
+            receiver = np.random.default_rng(1).choice(np.arange(1, 6))
+            return self.tell(receiver, "you") if way == "tell" else await self.ask(receiver, "you")
+
+        async def receive(self, message: str, sender: int) -> str:
+            return message
+
+    told = town(Random, 6)
+    told.acted.update(range(1, 6))
+    told.play(0)
+    if way == "tell":
+        assert [receiver for receiver in range(6) if told.inbox(receiver)] == [3]
+    else:
+        assert told.endings.values == {0: "you"}
+
+
+def test_a_receiver_is_no_fraction(town: Build) -> None:
+    class Halves(Agent):
+        async def step(self, observation: Any) -> None:
+            self.tell(2.5, "you two")  # type: ignore[arg-type]
+
+    told = town(Halves, 4)
+    told.play(0)
+    assert isinstance(told.endings.errors[0], TypeError)

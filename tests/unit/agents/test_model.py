@@ -156,3 +156,14 @@ def test_requests_can_be_sent_once_more_with_all_they_refer_to() -> None:
     assert after == before
     assert [bench.conversation(request) for request in after]
     assert set(bench.catalogue.forms) == {request.form for request in after}
+
+
+def test_facts_that_cannot_be_sent_are_an_error_of_that_agent() -> None:
+    async def ask(agent: Agent) -> Any:
+        return await agent.model.chat(agent.memory.with_user("?"), GUESS, facts={"x": object()})
+
+    bench = Bench()
+    bench.begin(ask)
+    assert isinstance(bench.endings.errors[0], TypeError)
+    assert bench.sent() == []
+    assert bench.model.n_open == 0

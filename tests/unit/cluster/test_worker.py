@@ -158,7 +158,7 @@ def test_an_agent_still_busy_with_an_old_answer_begins_its_step_when_it_is_free(
     presets: Presets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One asked, gave up, and the round ended; the asked one still waits for its model."""
-    from engine.agents.scheduler import DeadlineExceeded
+    from engine.agents.post import NoAnswer
     from tests.fakes import trial
 
     class Impatient(trial.Plain):
@@ -166,7 +166,7 @@ def test_an_agent_still_busy_with_an_old_answer_begins_its_step_when_it_is_free(
             if self.round == 1 and self.id == 0:
                 try:
                     await self.ask(1, "slowly, please")
-                except DeadlineExceeded:
+                except NoAnswer:
                     return 0
             return self.round if self.round == 1 else await self.number("?")
 
