@@ -35,8 +35,6 @@ class RunFile:
             self._connection = sqlite3.connect(uri, uri=True, timeout=LOCK_WAIT_S)
             try:
                 check_version(self._connection, path)
-                # A file from elsewhere may define views that call functions with side effects.
-                self._connection.execute("PRAGMA trusted_schema = OFF")
             except BaseException:
                 self._connection.close()
                 raise

@@ -70,10 +70,3 @@ def test_text_that_is_none_is_told(path: Path) -> None:
         connection.execute("UPDATE replies SET text = CAST(x'ff41' AS TEXT)")
     with RunFile(path) as file, pytest.raises(JournalError, match="decode to UTF-8"):
         file.rows("SELECT text FROM replies")
-
-
-def test_a_view_of_the_file_cannot_call_what_is_unsafe(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE VIEW trap AS SELECT load_extension('x')")
-    with RunFile(path) as file, pytest.raises(JournalError, match=r"unsafe|not authorized"):
-        file.rows("SELECT * FROM trap")
