@@ -14,7 +14,7 @@ import click
 def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
     """List runs, newest first.
 
-    Those in the usual place, and in FOLDERS if any are given; each with its state, how far it is, how many
+    Those in the usual place and in the folders given; each with its state, how far it is, how many
     agents and tokens, when it started, how long it took, and the command that goes on with it. A run has
     died if it was to run on, but no process runs it.
     """
@@ -88,10 +88,10 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
 
 
 @click.command()
-@click.argument("names", metavar="RUN RUN...", nargs=-1, required=True)
+@click.argument("run", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("--seed", default=0, type=click.IntRange(0), show_default=True, help="Of permutation tests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
+def compare(run: tuple[str, ...], seed: int, as_json: bool) -> None:
     """Tell in what runs differ, and by how much.
 
     Settings, versions and models first; then the answers of each RUN against those of the first: round by
@@ -101,7 +101,7 @@ def compare(names: tuple[str, ...], seed: int, as_json: bool) -> None:
     from app import comparison
     from app.console import console
 
-    found = comparison.compare_runs(names, seed)
+    found = comparison.compare_runs(run, seed)
     if as_json:
         click.echo(comparison.as_json(found))
     else:
