@@ -129,7 +129,7 @@ def _off(figure: Figure) -> float:
 
 
 def _overview(comparisons: Sequence[Comparison]) -> Table:
-    table = _table("table", "kind", "figures", "furthest off", "people", "chi²", "df", "p", texts=(0, 3))
+    table = _table("table", "kind", "figures", "furthest off", "people", "chi²", "df", "p", texts=(0, 1, 3))
     for comparison in comparisons:
         worst = comparison.worst
         table.add_row(
@@ -204,12 +204,14 @@ def _details(comparison: Comparison, figures: Sequence[Figure], n: int) -> Table
 
 
 def _table(*headings: str, texts: Sequence[int]) -> Table:
+    """Return an empty table; `texts` are the columns that are not numbers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, heading in enumerate(headings):
-        is_text = place in texts
-        table.add_column(
-            Text(clean(heading, LABEL_CHARS)), justify="left" if is_text else "right", no_wrap=not is_text
-        )
+        words = Text(clean(heading, LABEL_CHARS))
+        if place in texts:
+            table.add_column(words, no_wrap=heading == "kind")
+        else:
+            table.add_column(words, justify="right", no_wrap=True)
     return table
 
 

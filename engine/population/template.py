@@ -97,7 +97,8 @@ def _round(value: float, digits: int = 0) -> float | int:
 
 def _article(word: object) -> str:
     text = str(word)
-    return f"an {text}" if text[:1].lower() in tuple("aeiou") else f"a {text}"
+    vowel = text[:1].lower() in tuple("aeiou8") or text in ("11", "18")
+    return f"an {text}" if vowel else f"a {text}"
 
 
 def _long_date(day: date) -> str:

@@ -20,6 +20,7 @@ VALUES = {"age": 30, "job": "engineer", "pay": 12500.0, "born": date(1980, 3, 7)
             "{{ born|long_date }} {{ job|title }} {{ job|upper }} {{ 'doctor'|article }}",
             "7 March 1980 Engineer ENGINEER a doctor",
         ),
+        ("{{ 11|article }} {{ 8|article }} {{ 81|article }} {{ 12|article }}", "an 11 an 8 an 81 a 12"),
         ("{% if rich and age > 18 %}rich{% else %}poor{% endif %} {{ 'a' if age == 30 else 'b' }}", "rich a"),
         (
             "{{ age + 1 }} {{ age * 2 % 7 }} {{ job ~ age }} {{ -age }} {{ not rich }}",
