@@ -31,10 +31,12 @@ def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
 @click.command()
 @click.argument("run")
 @click.argument("agent", type=click.IntRange(min=0), required=False)
-@click.option("--round", "round_", type=click.IntRange(min=1), help="Of an agent: this round alone.")
+@click.option(
+    "--round", "round_", metavar="K", type=click.IntRange(min=1), help="Of an agent: this round alone."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None:
-    """Tell what RUN was and how it went, or the life of AGENT.
+    """Tell what a run was and how it went, or the life of an agent in it.
 
     The life of an agent is each prompt as the model saw it, each reply, the value read from it, messages and
     failures. Agents are numbered from 0.
@@ -89,7 +91,9 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
 
 @click.command()
 @click.argument("run", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("--seed", default=0, type=click.IntRange(0), show_default=True, help="Of permutation tests.")
+@click.option(
+    "--seed", metavar="N", default=0, type=click.IntRange(0), show_default=True, help="Of permutation tests."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(run: tuple[str, ...], seed: int, as_json: bool) -> None:
     """Tell in what runs differ, and by how much.
