@@ -7,6 +7,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import click
 import pytest
 
 from app.main import cli
@@ -81,10 +82,9 @@ def test_the_reference_names_every_command_and_option() -> None:
         _, found, section = reference.partition(f"## {f'simtui {name}'.strip()}\n")
         assert found, name
         for parameter in command.params:
-            assert all(option in section.partition("\n## ")[0] for option in parameter.opts), (
-                name,
-                parameter,
-            )
+            is_option = isinstance(parameter, click.Option)
+            names = parameter.opts if is_option else [str(parameter.name).upper()]
+            assert all(each in section.partition("\n## ")[0] for each in names), (name, parameter)
 
 
 def test_every_dependency_has_one_pin_and_nothing_but_pins() -> None:
