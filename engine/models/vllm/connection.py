@@ -8,7 +8,8 @@ from datetime import datetime
 
 from engine.models.vllm.address import Address
 from engine.models.vllm.credentials import ApiKey
-from engine.models.vllm.http1 import Broken, Client, NotConnected
+from engine.models.vllm.exchanges import Broken
+from engine.models.vllm.http1 import Client, NotConnected
 from engine.models.vllm.retry import retry_after_s
 from engine.models.vllm.wire import Failure, Kind, Reply, failure, read, shown
 

@@ -58,19 +58,21 @@ class Unreachable(Exception):
     """A server that may answer later."""
 
 
-async def detect(connection: Connection, wanted: str) -> Features:
+async def detect(connection: Connection, wanted: str, extra: dict[str, Any]) -> Features:
     """Ask a server what it is; `wanted` is the model's name, "" for the only one that it has.
 
-    Raises Unreachable, and ModelError if the server answers but is of no use.
+    `extra` goes along with every request, for it may decide what a model does. Raises Unreachable, and
+    ModelError if the server answers but is of no use.
     """
-    return await _Detection(connection).run(wanted)
+    return await _Detection(connection, extra).run(wanted)
 
 
 class _Detection:
     """The questions to one server."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, extra: dict[str, Any]) -> None:
         self._connection = connection
+        self._extra = extra
         self._where = connection.address.name
 
     async def run(self, wanted: str) -> Features:
@@ -88,6 +90,7 @@ class _Detection:
             _if(is_vllm, lambda: self._counts(known)),
             _if(is_vllm, self._tells_queue),
         )
+        await self._first_reply(known)  # one that has just become sick would seem to take nothing
         return msgspec.structs.replace(
             known,
             samples=samples,
@@ -171,12 +174,21 @@ class _Detection:
         return isinstance(await self._chat(features, **fields), Reply)
 
     async def _chat(self, features: Features, *, limit: int = 2, **fields: Any) -> Reply | Failure:
-        body = {"model": features.model, "messages": _ASK, features.limit_field: limit, **fields}
+        body = {
+            "model": features.model,
+            "messages": _ASK,
+            features.limit_field: limit,
+            **self._extra,
+            **fields,
+        }
         try:
             async with asyncio.timeout(PROBE_S):
-                return await self._connection.chat(msgspec.json.encode(body), fields.get("n", 1))
+                answer = await self._connection.chat(msgspec.json.encode(body), fields.get("n", 1))
         except TimeoutError:
-            return Failure(Kind.SICK, f"did not answer within {PROBE_S:g} s")
+            raise Unreachable(f"did not answer within {PROBE_S:g} s") from None
+        if isinstance(answer, Failure) and answer.kind in (Kind.BUSY, Kind.GONE):
+            raise Unreachable(answer.text)  # that says nothing about what it takes
+        return answer
 
     def _useless(self, failed: Failure, hint: str) -> Exception:
         if failed.kind in (Kind.REFUSED, Kind.MISFIT, Kind.TOO_LONG):

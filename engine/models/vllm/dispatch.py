@@ -60,7 +60,7 @@ class Dispatcher:
         self._budget = Budget()
         self.trouble_since: float | None = None
         """When the failures began that no reply has interrupted."""
-        self._trouble = ""
+        self._closed = False
 
     def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
         """Take a batch; every request is answered once."""
@@ -79,8 +79,14 @@ class Dispatcher:
             self.queues.put(call)
         self.pump()
 
+    def close(self) -> None:
+        """Send nothing any more."""
+        self._closed = True
+
     def pump(self) -> None:
         """Send what there is room for: to each server what waits for it, then what waits for others."""
+        if self._closed:
+            return
         now = self._clock()
         for server in self.servers:
             while server.room(now) > 0 and (call := server.pop()):
@@ -137,9 +143,8 @@ class Dispatcher:
         if failed.kind in (Kind.REFUSED, Kind.TOO_LONG):
             server.breaker.succeeded(attempt.era)  # it is well enough to tell
             return
-        self._trouble = f"{server.name}: {failed.text}"
-        if self.trouble_since is None:
-            self.trouble_since = now
+        server.trouble = failed.text
+        self.note_trouble(now)
         if failed.kind is Kind.BUSY:
             server.window.overloaded(now, attempt.sent, failed.retry_after_s)
         elif failed.kind is Kind.SICK:
@@ -148,9 +153,15 @@ class Dispatcher:
         elif server.breaker.state is not State.OPEN:
             self.leave(server, failed)
 
+    def note_trouble(self, now: float) -> None:
+        """Note that something has failed, or that there is no server to try."""
+        if self.trouble_since is None:
+            self.trouble_since = now
+
     def leave(self, server: Server, failed: Failure) -> None:
         """Send nothing more to a server; if it is gone, wait for nothing from it either."""
         server.breaker.open(self._clock(), failed.text)
+        server.trouble = failed.text
         self._left(server)
         if failed.kind is Kind.GONE:
             for attempt in list(server.attempts):
@@ -213,8 +224,9 @@ class Dispatcher:
 
     def fail_waiting(self) -> None:
         """Give up what waits while no server replies."""
+        troubles = "; ".join(f"{server.name} {server.trouble}" for server in self.servers)
         for call in list(self.queues.drain()):
-            self._fail(call, Finish.ERROR, f"no server has replied for a long time; {self._trouble}")
+            self._fail(call, Finish.ERROR, f"no server has replied for a long time: {troubles}")
 
     def _fail(self, call: Call, finish: Finish, text: str) -> None:
         for member, result in failures(call, finish, text, self._clock()):

@@ -45,7 +45,6 @@ class Features(msgspec.Struct, frozen=True):
     limit_field: str = "max_tokens"
     """What the longest reply is called: OpenAI's newer models want `max_completion_tokens`."""
 
-    @property
-    def identity(self) -> tuple[str, str, int | None]:
-        """What must not change during a run."""
-        return self.model, self.replies_as, self.context
+    def same_as(self, other: Features) -> bool:
+        """Tell whether two servers have the same model and take the same, of whatever version they are."""
+        return msgspec.structs.replace(self, software=other.software) == other

@@ -69,6 +69,8 @@ class Fleet:
                 hint='list base URLs, for example ["http://gpu1:8000"], or let the run start servers:'
                 " model.launch.model",
             )
+        if len({place for place, _ in places}) < len(places):
+            raise ModelError("a server is listed twice", where="model.servers")
         rng = Random(self._seed)
         most = affordable(settings.max_in_flight, len(places))
         self._servers = [self._server(i, place, own, most, rng) for i, (place, own) in enumerate(places)]
@@ -93,6 +95,8 @@ class Fleet:
 
     async def close(self) -> None:
         """Give up what is under way, close all connections, and stop what was started."""
+        if self.dispatcher is not None:
+            self.dispatcher.close()
         await self._tasks.stop()
         for server in self._servers:
             server.connection.http.close()

@@ -13,7 +13,8 @@ from engine.errors import ModelError
 from engine.models.settings import Vllm
 from engine.models.vllm.address import Address, address
 from engine.models.vllm.credentials import ApiKey
-from engine.models.vllm.http1 import Broken, Client, NotConnected
+from engine.models.vllm.exchanges import Broken
+from engine.models.vllm.http1 import Client, NotConnected
 from engine.models.vllm.launch_plan import gpu_groups, plan, visible_gpus
 from engine.models.vllm.replica import Replica
 

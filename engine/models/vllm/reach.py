@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,11 @@ import msgspec
 from engine.errors import ModelError
 from engine.models.settings import Vllm
 from engine.models.vllm.detect import Unreachable
+from engine.models.vllm.features import Structure
 from engine.models.vllm.server import Server
 from engine.models.vllm.watch import Watch
+
+log = logging.getLogger("simtui.models.vllm")
 
 FIRST_TRY_S, LAST_TRY_S = 0.2, 2.0
 
@@ -66,6 +70,8 @@ async def _reach_one(server: Server, watch: Watch, settings: Vllm) -> str:
 
 def _check(server: Server, settings: Vllm) -> None:
     features = server.features
+    if features.structure is Structure.NONE:
+        log.warning("%s: cannot hold replies to a form; they are only checked", server.name)
     if (settings.top_k or settings.min_p) and not features.extended:
         raise ModelError(
             "the server takes neither top_k nor min_p",

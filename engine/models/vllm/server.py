@@ -27,6 +27,8 @@ class Server:
         self.attempts: dict[Attempt, None] = {}
         self.in_flight = 0
         """Replies that it is asked for."""
+        self.trouble = ""
+        """What it failed at last."""
         self._queue: list[Call] = []
         self.n_queued = 0
         """Replies that it will be asked for."""

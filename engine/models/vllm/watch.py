@@ -54,8 +54,6 @@ class Watch:
             await asyncio.sleep(self._tick_s)
             now = self._clock()
             self._hedge(now)
-            for server in self._dispatcher.servers:
-                server.connection.http.sweep(asyncio.get_running_loop().time())
             if self._is_outage(now):
                 self._dispatcher.fail_waiting()
             self._dispatcher.pump()  # pauses may be over
@@ -65,6 +63,7 @@ class Watch:
         silent = 0
         while True:
             await asyncio.sleep(self._look_s)
+            server.connection.http.sweep(asyncio.get_running_loop().time())
             if server.breaker.is_due(self._clock()):
                 await self.examine(server)
             elif server.attempts and server.breaker.state is State.CLOSED:
@@ -89,15 +88,16 @@ class Watch:
     def give_up(self, server: Server, reason: str) -> None:
         """Let a server be for a while."""
         server.breaker.open(self._clock(), reason)
+        server.trouble = reason
 
     async def meet(self, server: Server) -> None:
         """Ask a server what it is, and take it into use.
 
         Raises Unreachable, and ModelError if the server is of no use or has another model than before.
         """
-        features = await detect(server.connection, self._settings.model)
-        if server.bodies is not None and features.identity != server.features.identity:
-            raise ModelError("the server has another model than before", where=server.name)
+        features = await detect(server.connection, self._settings.model, self._settings.extra)
+        if server.bodies is not None and not features.same_as(server.features):
+            raise ModelError("the server is not what it was at first", where=server.name)
         server.features = features
         server.window.tells_queue = features.metrics
         server.bodies = Bodies(features, self._catalogue, self._settings.extra)
@@ -137,6 +137,8 @@ class Watch:
             self._idle_since = now
         elif now - self._idle_since > LIVELY_S:
             dispatcher.trouble_since = None  # an old failure is no part of a new outage
+        if dispatcher.queues.n_open and not any(server.capacity for server in dispatcher.servers):
+            dispatcher.note_trouble(now)
         since = dispatcher.trouble_since
         return since is not None and now - since > self._settings.outage_s and not self._is_lively(now)
 

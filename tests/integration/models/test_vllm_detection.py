@@ -12,7 +12,7 @@ from engine.models.answers import Choice, Number
 from engine.models.protocol import Finish, Sampling
 from tests.fakes.http_backend import service
 from tests.fakes.model_calls import user
-from tests.fakes.stub_server import StubServer, error, refuse, send
+from tests.fakes.stub_server import StubServer, answer, error, first, refuse, send
 
 WARM = Sampling(max_tokens=50)
 
@@ -137,6 +137,37 @@ def test_a_reply_as_long_as_the_context():
     text = refusal(StubServer(context=100), max_tokens=100)
     assert "no room" in text
     assert "max_tokens" in text
+
+
+def test_a_server_that_is_listed_twice():
+    assert "twice" in refusal(servers=("http://gpu1:8000", "http://gpu1:8000/v1"))
+
+
+def test_a_server_that_is_busy_while_it_is_asked_does_not_seem_to_take_nothing():
+    async def ask() -> None:
+        async with StubServer() as stub:
+            stub.behave = first(1, answer, first(7, refuse(429)))
+            async with service(stub, patience_s=20) as one:
+                (found,) = one.facts["servers"].values()
+                assert found["structure"] == "structured_outputs"
+                assert found["seed"]
+
+    asyncio.run(ask())
+
+
+def test_the_presets_own_fields_go_along_with_the_questions():
+    """A model that would think for long otherwise seems not to obey."""
+
+    async def ask() -> None:
+        async with StubServer(kind="old vllm") as stub, service(stub, extra={"think": False}):
+            assert all(body["think"] is False for body in stub.received)
+
+    asyncio.run(ask())
+
+
+def test_replies_that_cannot_be_held_to_a_form_are_told(caplog):
+    features(kind="plain")
+    assert "only checked" in caplog.text
 
 
 def test_fields_that_are_not_the_presets_to_set():

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from engine.models.vllm import http1
-from engine.models.vllm.http1 import Broken, Client, NotConnected
+from engine.models.vllm import exchanges
+from engine.models.vllm.exchanges import Broken
+from engine.models.vllm.http1 import Client, NotConnected
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -165,7 +166,7 @@ def test_what_is_no_response_is_an_error(pieces, message):
 
 
 def test_a_body_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr(http1, "MAX_BODY", 1000)
+    monkeypatch.setattr(exchanges, "MAX_BODY", 1000)
 
     async def test() -> None:
         endless = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5000
@@ -275,7 +276,7 @@ def test_silence_is_bounded_before_a_response_and_within_it():
                 (connection,) = client._all
                 while connection._begun is not begun:
                     await asyncio.sleep(0)
-                limit = http1.REST_S if begun else 100.0
+                limit = exchanges.REST_S if begun else 100.0
                 client.sweep(loop.time() + limit - 5)
                 assert not waiting.done()
                 client.sweep(loop.time() + limit + 5)
@@ -289,7 +290,7 @@ def test_idle_connections_are_closed_before_the_server_would():
     async def test() -> None:
         async with serving(sends(OK)) as (client, raw):
             await client.request("GET", "/")
-            client.sweep(asyncio.get_running_loop().time() + http1.KEEPALIVE_S + 1)
+            client.sweep(asyncio.get_running_loop().time() + exchanges.KEEPALIVE_S + 1)
             await client.request("GET", "/")
             assert raw.n_connections == 2
 
