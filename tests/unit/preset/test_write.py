@@ -32,7 +32,10 @@ PRESETS = st.builds(
     description=TEXTS,
     seed=st.integers(0, 2**63 - 1),
     scenario=st.builds(
-        GuessAverageSettings, offset=st.floats(-1e9, 1e9), high=st.floats(1, 1e9), player_numbers=st.booleans()
+        GuessAverageSettings,
+        offset=st.floats(-1e9, 1e9),
+        high=st.floats(1, 1e9),
+        player_numbers=st.booleans(),
     ),
     population=st.builds(Population, size=st.integers(1, 2**31)),
     model=DUMMIES | POLICIES | st.builds(LlamaCpp, path=TEXTS, sha256=st.none() | TEXTS),
