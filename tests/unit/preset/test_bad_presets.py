@@ -33,7 +33,8 @@ from tests.fakes.presets import GOOD, with_line
             'policy = "nash"',
             'p.toml:7: model.policy: unknown key; did you mean model.policy (with backend = "policy")? '
             "(allowed: backend, temperature, top_p, top_k, min_p, max_tokens, stop, timeout_s, answer_cache, "
-            "price_in, price_out, price_cached, currency, requests_per_minute, tokens_per_minute or latency_s)",
+            "price_in, price_out, price_cached, currency, requests_per_minute, tokens_per_minute or "
+            "latency_s)",
         ),
         (
             "scenario",
