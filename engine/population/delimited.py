@@ -41,15 +41,14 @@ class Raw:
         """Return where the first of some rows is."""
         return f"record {int(np.argmax(rows)) + 1:,}"
 
-    def numbers(self, column: str) -> Floats:
-        """Return a column of numbers. Raises ValueError, saying in which record there is none."""
-        values = np.array([_number(word) for word in self.words[column]])
-        bad = ~np.isfinite(values)
+    def numbers(self, column: str, rows: NDArray[np.bool_] | None = None) -> Floats:
+        """Return the numbers of a column, of some rows. Raises ValueError, telling a record that has none."""
+        values: Floats = np.array([_number(word) for word in self.words[column]])[self.codes[column]]
+        bad = ~np.isfinite(values) if rows is None else rows & ~np.isfinite(values)
         if bad.any():
-            word = self.words[column][int(np.argmax(bad))]
-            raise ValueError(f"{self.place(bad[self.codes[column]])}: {quoted(word)} is not a finite number")
-        found: Floats = values[self.codes[column]]
-        return found
+            word = self.words[column][self.codes[column][int(np.argmax(bad))]]
+            raise ValueError(f"{self.place(bad)}: {quoted(word)} is not a finite number")
+        return values if rows is None else values[rows]
 
 
 def read(path: Path, columns: Iterable[str], delimiter: str, where: Sequence[str]) -> Raw:

@@ -101,15 +101,14 @@ def _used(codes: NDArray[Any], words: list[str]) -> tuple[NDArray[Any], list[str
 
 def _weights(raw: delimited.Raw, column: str, keep: NDArray[np.bool_]) -> Floats:
     try:
-        weights = raw.numbers(column)
+        weights = raw.numbers(column, keep)
     except ValueError as error:
-        raise PopulationError(
-            f"weight {quoted(column)}, {error}", *PATH, hint="a number in every row"
-        ) from error
-    negative = keep & (weights < 0)
-    if negative.any():
-        raise PopulationError(f"weight {quoted(column)} is negative in {raw.place(negative)}", *PATH)
-    if not weights[keep].sum() > 0:
+        what = f"weight {quoted(column)}, {error}"
+        raise PopulationError(what, *PATH, hint="a number in every row") from error
+    if (weights < 0).any():
+        place = np.zeros(raw.n, dtype=bool)
+        place[np.flatnonzero(keep)[weights < 0]] = True
+        raise PopulationError(f"weight {quoted(column)} is negative in {raw.place(place)}", *PATH)
+    if not weights.sum() > 0:
         raise PopulationError(f"all weights in column {quoted(column)} are 0", *PATH)
-    found: Floats = weights[keep]
-    return found
+    return weights

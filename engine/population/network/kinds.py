@@ -48,15 +48,26 @@ def preferential(settings: Preferential, n: int, seed: int) -> Ties:
     before = len(core_one) + (newcomers - m - 1) * m  # the ties that there are when the newcomer comes
     one = np.concatenate([core_one, newcomers])
     pointers = np.zeros(len(one), dtype=np.int64)
-    draw = np.arange(len(newcomers))
+    pointers[len(core_one) :] = _ends(before, stream(seed, "end"), np.arange(len(newcomers)))
+    other = _followed(one, core_other, pointers)
+    targets = other[len(core_one) :].reshape(-1, m)  # a view: each row a newcomer's
+    rows = np.arange(len(targets))
     for attempt in range(ROUNDS):
-        u = uniform(stream(seed, "end", attempt), draw)
-        pointers[len(core_one) + draw] = np.floor(u * 2 * before[draw]).astype(np.int64)
-        other = _followed(one, core_other, pointers)
-        draw = np.flatnonzero(_repeated(other[len(core_one) :].reshape(-1, m)).ravel())
-        if not len(draw):
+        again = _repeated(targets[rows])
+        if not again.any():
             break
+        draw = (rows[:, None] * m + np.arange(m))[again]
+        rows = np.unique(draw // m)
+        ends = _ends(before[draw], stream(seed, "again", attempt), draw)
+        targets.ravel()[draw] = np.where(ends % 2, other[ends // 2], one[ends // 2])
     return one, other
+
+
+def _ends(before: Ints, seed: int, numbers: Ints) -> Ints:
+    """Return one of the ends of the ties that there are before: 2e is the first end of tie e, 2e + 1 the
+    second."""
+    ends: Ints = np.floor(uniform(seed, numbers) * 2 * before).astype(np.int64)
+    return ends
 
 
 def _followed(one: Ints, core_other: Ints, pointers: Ints) -> Ints:

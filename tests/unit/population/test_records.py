@@ -128,6 +128,13 @@ def test_records_with_values_missing_are_refused_or_dropped(file: Path, empty: s
     assert found.report.notes == ["1 records of the microdata had values missing"]
 
 
+def test_a_weight_missing_drops_the_record_too(file: Path) -> None:
+    file.write_text(ROWS.replace("40,2,30", "40,2,NA"))
+    found = built(file, 'weight = "W"\nmissing = "drop"', size=70)
+    assert found.columns["job"].values().count("retired") == 40
+    assert "cook" not in found.columns["job"].values()
+
+
 def test_columns_that_are_not_used_may_be_empty(file: Path) -> None:
     file.write_text(ROWS.replace("40,2,30", "40,2,"))
     assert combinations(built(file))[40, "female", "cook"] == 25
