@@ -49,7 +49,7 @@ class CachedBackend:
     async def open(self) -> dict[str, Any]:
         """Load the model and open the file. Raises ModelError, for the model."""
         description = await self._backend.open()
-        self._model = _encode(description)
+        self._model = _encode(description.get("identity", description))  # where it runs makes no difference
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = sqlite3.connect(self._path, timeout=LOCK_WAIT_S, isolation_level=None)
         with suppress(sqlite3.Error):

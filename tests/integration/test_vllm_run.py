@@ -31,7 +31,7 @@ def test_a_run_on_two_servers(tmp_path: Path) -> None:
     assert samples > 1  # all ask the same
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     (facts,) = manifest["models"].values()
-    assert facts["model"] == "stub"
+    assert facts["identity"]["model"] == "stub"
     assert set(facts["servers"]) == {one, other}
 
 

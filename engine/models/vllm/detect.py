@@ -42,6 +42,7 @@ _ASK = [{"role": "user", "content": "Hello."}]
 
 class _Model(msgspec.Struct):
     id: str
+    root: str | None = None
     max_model_len: int | None = None
     owned_by: str | None = None
 
@@ -78,7 +79,9 @@ class _Detection:
     async def run(self, wanted: str) -> Features:
         model = self._pick(await self._models(), wanted)
         software, is_vllm = await self._software(model)
-        known = await self._first_reply(Features(software, model.id, context=model.max_model_len))
+        known = await self._first_reply(
+            Features(software, model.id, root=model.root or "", context=model.max_model_len)
+        )
         chat = self._takes
         samples, seed, extended, priority, resumes, structure, counts, metrics = await asyncio.gather(
             chat(known, n=2, temperature=1.0),

@@ -27,6 +27,8 @@ class Features(msgspec.Struct, frozen=True):
     """The model's name in requests."""
     replies_as: str = ""
     """The model's name in replies; hosted ones add a date."""
+    root: str = ""
+    """Where the server has the weights from, if it tells."""
     context: int | None = None
     """Most tokens of prompt and reply together, if the server tells."""
     structure: Structure = Structure.NONE
@@ -44,6 +46,11 @@ class Features(msgspec.Struct, frozen=True):
     """Tells its queue (`/metrics`, as vLLM names it)."""
     limit_field: str = "max_tokens"
     """What the longest reply is called: OpenAI's newer models want `max_completion_tokens`."""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What replies depend on."""
+        return {"model": self.replies_as, "weights": self.root, "software": self.software}
 
     def same_as(self, other: Features) -> bool:
         """Tell whether two servers have the same model and take the same, of whatever version they are."""

@@ -45,7 +45,7 @@ async def reach(servers: Sequence[Server], watch: Watch, settings: Vllm) -> dict
             hint="set model.model to the one that all of them serve",
         )
     return {
-        "model": reached[0].features.model,
+        "identity": reached[0].features.identity,
         "servers": {server.name: _described(server) for server in reached},
         "unreachable": [server.name for server in servers if server not in reached],
     }

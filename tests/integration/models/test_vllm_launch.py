@@ -86,7 +86,7 @@ def test_servers_are_started_asked_and_stopped(tmp_path):
         started = Started(tmp_path, replicas=2, arguments=("--dtype", "float32"))
         facts = await started.one.backend.open()
         assert len(facts["servers"]) == len(started.pids) == 2
-        assert facts["model"] == "weights"
+        assert facts["identity"]["model"] == "weights"
         assert await started.ask() in {str(pid) for pid, _ in started.pids}
         log = (tmp_path / "servers" / "0.log").read_text()
         assert "serve weights" in log

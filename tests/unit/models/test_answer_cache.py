@@ -108,3 +108,14 @@ def test_a_damaged_file_costs_hits_only(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"no database at all" * 100)
     backend = Counting()
     assert ask(backend, tmp_path / "a.db").text == "reply 1"
+
+
+def test_where_a_model_runs_makes_no_difference_if_the_backend_tells_what_does(tmp_path: Path) -> None:
+    class Served(Counting):
+        async def open(self) -> dict[str, Any]:
+            return {"identity": {"model": self.model}, "servers": [f"http://host:{id(self)}"]}
+
+    path = tmp_path / "answers.db"
+    assert ask(Served(), path).samples == 1
+    assert ask(Served(), path).samples == FROM_CACHE
+    assert ask(Served(model="other"), path).samples == 1
