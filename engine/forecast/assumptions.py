@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.forecast.extrapolation import OTHER_PROMPTS
 from engine.forecast.measurement import CACHED, IN, Measurement, slice_sizes
 from engine.models.settings import Dummy, LlamaCpp, Policy
 from engine.preset.schema import DEFAULT_MODEL, Preset
@@ -31,7 +32,10 @@ def _of_length(preset: Preset, measured: Measurement) -> Iterator[str]:
 
 def _of_size(preset: Preset, sample: Preset) -> Iterator[str]:
     if sample.population.size < preset.population.size:
-        yield "The agents of the sample are like the others: they are the first of the population."
+        yield (
+            "The agents of the sample are like the others, and prompts of the others are at most "
+            f"{OTHER_PROMPTS:.0%} longer or shorter: the sample has the first of the population."
+        )
     for name, n_all, n_seen in zip(
         ("those outside of all slices", *(f"slice {part.name}" for part in preset.slices)),
         slice_sizes(preset),

@@ -35,6 +35,12 @@ def figure(draws: Draws) -> Figure:
     return Figure(float(draws[0]), float(low), float(high))
 
 
+def widened(found: Figure, share: float) -> Figure:
+    """Return a figure whose interval reaches at least that share of it to both sides."""
+    margin = share * found.value
+    return Figure(found.value, min(found.low, found.value - margin), max(found.high, found.value + margin))
+
+
 def mean_over_agents(counts: NDArray[np.float64], rng: np.random.Generator) -> Draws:
     """Return the mean over agents: first the real one, then those of resampled agents."""
     n_agents = len(counts)
