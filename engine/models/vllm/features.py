@@ -52,6 +52,12 @@ class Features(msgspec.Struct, frozen=True):
         """What replies depend on."""
         return {"model": self.replies_as, "weights": self.root, "software": self.software}
 
+    @property
+    def must_equal(self) -> str:
+        """In what all servers of one model have to be equal: a reply may be begun here and ended there."""
+        resumes, extended = self.resumes, self.extended
+        return f"model {self.model!r}, forms by {self.structure}, {resumes=}, {extended=}"
+
     def same_as(self, other: Features) -> bool:
         """Tell whether two servers have the same model and take the same, of whatever version they are."""
         return msgspec.structs.replace(self, software=other.software) == other

@@ -27,7 +27,9 @@ async def reach(servers: Sequence[Server], watch: Watch, settings: Vllm) -> dict
     Those that do not answer yet are looked at again during the run. Raises ModelError if none answers, or
     if one answers that the run cannot work with.
     """
-    problems = await asyncio.gather(*(_reach_one(server, watch, settings) for server in servers))
+    tries = (_reach_one(server, watch, settings) for server in servers)
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    problems = [_without_errors(outcome) for outcome in outcomes]
     if all(problems):
         raise ModelError(
             "no server answers: " + "; ".join(filter(None, problems)),
@@ -37,18 +39,17 @@ async def reach(servers: Sequence[Server], watch: Watch, settings: Vllm) -> dict
     reached = [server for server, problem in zip(servers, problems, strict=True) if not problem]
     for server in reached:
         _check(server, settings)
-    models = {server.features.model for server in reached}
-    if len(models) > 1:
-        raise ModelError(
-            "the servers have different models: " + ", ".join(sorted(models)),
-            where="model.servers",
-            hint="set model.model to the one that all of them serve",
-        )
     return {
         "identity": reached[0].features.identity,
         "servers": {server.name: _described(server) for server in reached},
         "unreachable": [server.name for server in servers if server not in reached],
     }
+
+
+def _without_errors(outcome: str | BaseException) -> str:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
 async def _reach_one(server: Server, watch: Watch, settings: Vllm) -> str:

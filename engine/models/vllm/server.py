@@ -57,7 +57,7 @@ class Server:
                 return self.window.room(now, self.in_flight)
             case State.TRIAL:
                 on_trial = any(attempt.era == self.breaker.era for attempt in self.attempts)
-                return 0 if on_trial else 1
+                return 0 if on_trial or now < self.window.resume_at else 1
         return 0
 
     def push(self, call: Call) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from engine.errors import ModelError
 from engine.models.protocol import Catalogue
 from engine.models.settings import Vllm
 from engine.models.vllm.bodies import Bodies
 from engine.models.vllm.breaker import State
+from engine.models.vllm.call import Call
 from engine.models.vllm.detect import Unreachable, detect
 from engine.models.vllm.dispatch import Dispatcher
 from engine.models.vllm.metrics import queue_length
@@ -93,11 +93,18 @@ class Watch:
     async def meet(self, server: Server) -> None:
         """Ask a server what it is, and take it into use.
 
-        Raises Unreachable, and ModelError if the server is of no use or has another model than before.
+        Raises Unreachable, and ModelError if the server is of no use, another than before, or unlike others.
         """
         features = await detect(server.connection, self._settings.model, self._settings.extra)
         if server.bodies is not None and not features.same_as(server.features):
             raise ModelError("the server is not what it was at first", where=server.name)
+        for other in self._dispatcher.servers:
+            if other.bodies is not None and features.must_equal != other.features.must_equal:
+                raise ModelError(
+                    f"the server differs from {other.name}",
+                    where=server.name,
+                    hint=f"{features.must_equal} and {other.features.must_equal}",
+                )
         server.features = features
         server.window.tells_queue = features.metrics
         server.bodies = Bodies(features, self._catalogue, self._settings.extra)
@@ -123,7 +130,7 @@ class Watch:
                 if len(attempt.call.attempts) == 1:
                     self._ask_another(attempt.call, server, now)
 
-    def _ask_another(self, call: Any, server: Server, now: float) -> None:
+    def _ask_another(self, call: Call, server: Server, now: float) -> None:
         for other in self._dispatcher.servers:
             if other is not server and not other.n_queued and other.room(now) > 0:
                 self._dispatcher.send(other, call, now)

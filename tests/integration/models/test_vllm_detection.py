@@ -103,7 +103,13 @@ def test_a_model_that_is_not_served():
 
 def test_servers_of_different_models():
     text = refusal(StubServer(model="small"), StubServer(model="large"))
-    assert "large, small" in text
+    assert "differs from" in text
+    assert "model 'small'" in text
+    assert "model 'large'" in text
+
+
+def test_servers_that_cannot_go_on_with_each_others_replies():
+    assert "forms by guided" in refusal(StubServer(kind="vllm"), StubServer(kind="old vllm"))
 
 
 def test_a_model_without_a_chat_template():
