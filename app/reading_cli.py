@@ -103,13 +103,14 @@ def compare(run: tuple[str, ...], seed: int, as_json: bool) -> None:
     effect, and a test, with n.
     """
     from app import comparison
+    from app.comparison_page import print_comparison
     from app.console import console
 
     found = comparison.compare_runs(run, seed)
     if as_json:
         click.echo(comparison.as_json(found))
     else:
-        comparison.print_comparison(console(sys.stdout), found)
+        print_comparison(console(sys.stdout), found)
 
 
 @click.command()

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,36 +17,14 @@ from engine.journal.reader import Reader
 from engine.journal.rounds import ALL_GROUPS
 from engine.journal.run_directory import RunDirectory
 from engine.journal.run_file import RunFile
-from engine.journal.totals import Total, read_totals
+from engine.journal.usage import Usage, read_usage
 from engine.keys import pack
 
 DIED = "died"
 """The state of a run whose manifest says that it runs, though no process does."""
 
 _LAST_ROUND = "SELECT round FROM rounds WHERE grp = ? ORDER BY round DESC LIMIT 1"
-_MODELS = "SELECT id, name, price_in, price_out, price_cached, coalesce(currency, '') FROM models"
 _BEGUN = "SELECT count(*) FROM replies WHERE key >= ? AND key < ? AND key & 4095 = 0"
-
-
-class Usage(msgspec.Struct, frozen=True):
-    """What a model was used for in the whole run."""
-
-    model: str
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    cost: float | None
-    currency: str
-
-
-class _Model(NamedTuple):
-    name: str
-    price_in: float | None = None
-    """Of a million tokens, like the others."""
-    price_out: float | None = None
-    price_cached: float | None = None
-    currency: str = ""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +122,7 @@ def _progress(path: Path) -> Progress:
         facts = file.meta()
         known = {name: facts.get(name) for name in ("agents", "rounds")}
         (done,) = file.row(_LAST_ROUND, ALL_GROUPS) or (0,)
-        parts = {"rounds_done": done, "models": _models(file), "usage": _usage(file)}
+        parts = {"rounds_done": done, "models": _models(file), "usage": read_usage(file)}
         with file.reading():
             found = msgspec.convert({**known, **parts}, Progress)
         if found.agents and found.rounds_done != found.rounds:
@@ -157,24 +134,6 @@ def _progress(path: Path) -> Progress:
 def _models(file: RunFile) -> list[str]:
     rows = file.rows("SELECT name, backend FROM models ORDER BY id")
     return [str(backend) if len(rows) == 1 else f"{name}: {backend}" for name, backend in rows]
-
-
-def _usage(file: RunFile) -> list[Usage]:
-    with file.reading():
-        totals = file.read(read_totals)
-        models = {number: msgspec.convert(row, _Model) for number, *row in file.rows(_MODELS)}
-        return [_used(total, models.get(total.model, _Model("unknown"))) for total in totals.models]
-
-
-def _used(total: Total, model: _Model) -> Usage:
-    used = (model.name, total.replies, total.tokens_in, total.tokens_out, total.tokens_cached)
-    if model.price_in is None or model.price_out is None or model.price_cached is None:
-        return Usage(*used, cost=None, currency="")
-    new = total.tokens_in - total.tokens_cached
-    cost = (
-        new * model.price_in + total.tokens_cached * model.price_cached + total.tokens_out * model.price_out
-    )
-    return Usage(*used, cost=cost / 1e6, currency=model.currency)
 
 
 def _times(run: RunDirectory, manifest: Manifest) -> tuple[datetime, datetime]:
