@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import psutil
 
 from engine.population import households, report
 from engine.population.check import faults
@@ -23,11 +24,16 @@ from engine.population.sources import Source, Units
 from engine.population.streams import Ints
 from engine.population.template import Template
 
+BYTES_PER_VALUE = 12
+"""What a population needs while it is built, by people and attributes; with four attributes more for what is
+under way, it is measured at 140 MB for a million people with 10."""
+
 
 def build(settings: Population, seed: int) -> People:
     """Build a population. Raises PopulationError. The arrays of the result are read-only."""
     for fault in faults(settings):
         raise PopulationError(fault.what, *fault.path, hint=fault.allowed)
+    _check_memory(settings)
     made = _Building(settings, seed, plan(settings, seed))
     made.build()
     graphs, order = _networks(settings, made.columns, seed)
@@ -38,6 +44,20 @@ def build(settings: Population, seed: int) -> People:
     texts = {name: Template(a.template) for name, a in settings.attributes.items() if isinstance(a, Text)}
     persona = Template(settings.persona.template) if settings.persona else None
     return People(settings.size, columns, made.report, texts, persona, graphs, union(list(graphs.values())))
+
+
+def _check_memory(settings: Population) -> None:
+    """Raise PopulationError if the population would not fit into memory."""
+    n_attributes = len(settings.attributes) + sum(len(table.attributes) for table in settings.tables)
+    needed = settings.size * BYTES_PER_VALUE * (n_attributes and n_attributes + 4)
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise PopulationError(
+            f"{settings.size:,} people with {n_attributes} attributes need about {needed / 1e9:,.0f} GB "
+            f"of memory; {free / 1e9:,.0f} GB are free",
+            "size",
+            hint="a smaller population, or fewer attributes",
+        )
 
 
 def _in_order(settings: Population, columns: dict[str, Column]) -> list[str]:
@@ -96,28 +116,30 @@ class _Building:
             "household": Numeric(np.arange(n), "integer"),
             "household_size": Numeric(grouping.sizes, "integer"),
         }
-        self._make(self._plan.of_households, n, None)
+        self._make(self._plan.of_households, n, None, of_people=False)
         self.columns = {name: column.take(grouping.of_person) for name, column in self.columns.items()}
         self.columns |= grouping.columns()
         return grouping.starts
 
-    def _make(self, sources: list[Source], n: int, starts: Ints | None) -> None:
+    def _make(self, sources: list[Source], n: int, starts: Ints | None, *, of_people: bool = True) -> None:
         units = Units(np.arange(n), self.columns, Frame(n, starts))
         enforcement = Enforcement(units, self.columns, self._seed)
-        self._enforce(enforcement)
+        self._enforce(enforcement, of_people)
         for source in sources:
             self.columns |= source.draw(units)
             enforcement.built(source)
-            self._enforce(enforcement)
+            self._enforce(enforcement, of_people)
         if enforcement.n_moved:
-            moved = f"{enforcement.n_moved:,} values were drawn again or exchanged to meet the constraints"
+            who = f"{enforcement.n_moved:,} {'people' if of_people else 'households'}"
+            moved = f"{who} were drawn again, or exchanged values, to meet the constraints"
             self.report.notes.append(moved)
         for source in sources:
             report.add(self.report, source, self.columns)
 
-    def _enforce(self, enforcement: Enforcement) -> None:
+    def _enforce(self, enforcement: Enforcement, of_people: bool) -> None:
         """Make hold what is about attributes that are all there."""
         for rule in list(self._rules):
-            if set(rule.expression.names) <= self.columns.keys():
+            is_ready = set(rule.expression.names) <= self.columns.keys()
+            if is_ready and (of_people or not rule.of_household):
                 self._rules.remove(rule)
                 enforcement.enforce(rule)

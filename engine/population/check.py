@@ -16,8 +16,9 @@ from engine.population.expression import read
 from engine.population.faults import BadExpression, Fault, PopulationError, quoted, unknown
 from engine.population.lookup import Given
 from engine.population.network.check import network_faults
+from engine.population.order import in_order
 from engine.population.persona.check import persona_faults, template_faults
-from engine.population.plan import in_order, single
+from engine.population.plan import single
 from engine.population.settings import (
     AnyAttribute,
     Cell,

@@ -19,7 +19,7 @@ from engine.population.evaluate import holds
 from engine.population.expression import Expression
 from engine.population.faults import BadExpression, PopulationError, quoted
 from engine.population.functions import FUNCTIONS, Frame
-from engine.population.plan import ancestors, counts_households, descendants
+from engine.population.order import ancestors, counts_households, descendants
 from engine.population.sources import OfExpression, OfTable, Source, Units
 from engine.population.streams import Ints, stream, uniform
 
@@ -70,12 +70,16 @@ class Enforcement:
         self.n_moved += int(bad.sum())
         if bad.any():
             bad = self._redraw(rule, bad)
-        if not any(rule.of_household for rule in self._rules):
+        if not self._is_of_household:
             for source in reversed(ancestors(self._built, rule.expression.names)):
                 if bad.any() and not isinstance(source, OfExpression):
                     bad = self._swap(source, bad)
         if bad.any():
             self._refuse(rule, bad)
+
+    @property
+    def _is_of_household(self) -> bool:
+        return any(rule.of_household for rule in self._rules)
 
     def _redraw(self, rule: Rule, bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Draw those who violate a rule again until they do not."""
@@ -84,7 +88,7 @@ class Enforcement:
         again = [s for s in self._built if s in free or s in following]
         if all(isinstance(source, OfExpression) for source in again):
             return bad
-        rows = self._with_households(np.flatnonzero(bad), [rule], again)
+        rows = self._with_households(np.flatnonzero(bad), again)
         for attempt in range(1, REDRAWS + 1):
             units = self._part(rows)
             columns = dict(units.columns)
@@ -92,7 +96,7 @@ class Enforcement:
                 columns |= source.draw(Units(units.ids, columns, units.frame), attempt)
             for source in again:
                 self._put(source.names, rows, columns)
-            rows = self._with_households(rows[self._any_violated(columns, units.frame)], self._rules, again)
+            rows = self._with_households(rows[self._any_violated(columns, units.frame)], again)
             if not len(rows):
                 break
         return self._any_violated(self._columns, self._units.frame)
@@ -100,9 +104,9 @@ class Enforcement:
     def _is_free(self, source: Source) -> bool:
         return source.is_random and all(s.is_random for s in descendants(self._built, [source]))
 
-    def _with_households(self, rows: Ints, rules: Sequence[Rule], sources: Sequence[Source]) -> Ints:
+    def _with_households(self, rows: Ints, sources: Sequence[Source]) -> Ints:
         """Return the people, and all that they live with if it is about them, too."""
-        if not any(rule.of_household for rule in rules) and not any(map(counts_households, sources)):
+        if not self._is_of_household and not any(map(counts_households, sources)):
             return rows
         starts = self._units.frame.starts
         assert starts is not None

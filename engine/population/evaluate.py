@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class _Evaluation:
                 return _ARITHMETIC[type(op)](number(self.of(left)), number(self.of(right)))
             case ast.BoolOp(op=op, values=values):
                 combine = np.logical_and if isinstance(op, ast.And) else np.logical_or
-                return combine.reduce(np.broadcast_arrays(*(truth(self.of(value)) for value in values)))
+                return reduce(combine, (truth(self.of(value)) for value in values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return choose(self._frame, self.of(test), self.of(body), self.of(orelse))
             case ast.Call(func=ast.Name(id=name), args=arguments):
@@ -121,12 +122,12 @@ class _Evaluation:
         raise BadExpression("lists after `in` hold text and numbers alone")
 
     def _compare(self, left: Value, ops: list[ast.cmpop], others: list[ast.expr]) -> Value:
-        results = []
+        result: Value = True
         for op, node in zip(ops, others, strict=True):
             right = self.of(node)
-            results.append(_compared(left, op, right))
+            result = np.logical_and(result, _compared(left, op, right))
             left = right
-        return np.logical_and.reduce(np.broadcast_arrays(*results))
+        return result
 
 
 def _compared(left: Value, op: ast.cmpop, right: Value) -> Value:
@@ -144,8 +145,7 @@ def _compared(left: Value, op: ast.cmpop, right: Value) -> Value:
 def _contains(items: Value, value: Value) -> Value:
     if not isinstance(items, list):
         raise BadExpression("after `in` stands a list in brackets")
-    found = [_compared(value, ast.Eq(), item) for item in items]
-    return np.logical_or.reduce(np.broadcast_arrays(*found)) if found else np.False_
+    return reduce(np.logical_or, (_compared(value, ast.Eq(), item) for item in items), np.False_)
 
 
 def _same_text(left: Value, right: Value) -> Value:

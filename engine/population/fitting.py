@@ -30,6 +30,7 @@ class OfTables(Source):
         self._seed = stream(seed, *joint.attributes)
         check_agreement(joint.tables, settings.tolerance)
         self._cells, groups = cells_of(joint)
+        _check_types(joint, self._cells)
         self.fitted = _fit(joint, self._cells, settings)
         self._shares = self.fitted.cells / self.fitted.cells.sum()
         self._picker = _Picker(joint.records.weights, groups) if joint.records else None
@@ -100,6 +101,15 @@ class _Picker:
         points = self._lower[groups] + u * (self._upper - self._lower)[groups]
         places = np.searchsorted(self._ends, points, side="right")
         return np.asarray(self._order[np.minimum(places, self._last[groups])])
+
+
+def _check_types(joint: Joint, cells: Cells) -> None:
+    """Raise PopulationError for categories that are not of their attribute's type."""
+    for name, kind in joint.kinds.items():
+        try:
+            from_labels(np.empty(0, dtype=np.int64), cells.labels.get(name, ()), kind)
+        except ValueError as error:
+            raise PopulationError(str(error), "attributes", name, "type") from error
 
 
 def _fit(joint: Joint, cells: Cells, settings: Fit) -> Fitted:

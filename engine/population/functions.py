@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -163,7 +164,7 @@ def _rounded(_: Frame, value: Value, digits: Value = 0.0) -> Value:
 
 
 def _extreme(function: np.ufunc) -> Callable[..., Value]:
-    return lambda _, *values: function.reduce(np.broadcast_arrays(*map(number, values)))
+    return lambda _, *values: reduce(function, map(number, values))
 
 
 def _per_household(function: np.ufunc, *, counts: bool = False) -> Callable[[Frame, Value], Value]:

@@ -1,10 +1,9 @@
-"""In which order attributes are made, and by which sources."""
+"""By which sources attributes are made, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from engine.population import records, tables
 from engine.population.cells import Joint
 from engine.population.column import Column, Kind
 from engine.population.expression import read
-from engine.population.faults import PopulationError, listed
 from engine.population.fitting import AllRecords, OfTables
-from engine.population.functions import FUNCTIONS, Frame
+from engine.population.functions import Frame
+from engine.population.order import ancestors, in_order
 from engine.population.records import Records
 from engine.population.settings import (
     AnyAttribute,
@@ -53,47 +52,6 @@ def plan(settings: Population, seed: int) -> Plan:
             by_level[settings.attributes[name].per].append(source)
     return Plan(
         in_order(by_level["household"]), in_order(by_level["person"]), found.n_dropped if found else 0
-    )
-
-
-def in_order(sources: Sequence[Source]) -> list[Source]:
-    """Return sources so that each comes after those it needs. Raises PopulationError for a circle."""
-    maker = {name: source for source in sources for name in source.names}
-    graph = {source: [maker[name] for name in source.needs if name in maker] for source in sources}
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        circle = [source.names[0] for source in reversed(error.args[1])]
-        raise PopulationError(
-            f"attributes need one another in a circle: {listed(circle)}", "attributes"
-        ) from error
-
-
-def descendants(sources: Sequence[Source], of: Iterable[Source]) -> list[Source]:
-    """Return the sources that need, directly or not, what some of them make; those not included."""
-    changed = {name for source in of for name in source.names}
-    given, found = set(map(id, of)), []
-    for source in sources:
-        if id(source) not in given and changed.intersection(source.needs):
-            found.append(source)
-            changed.update(source.names)
-    return found
-
-
-def ancestors(sources: Sequence[Source], names: Iterable[str]) -> list[Source]:
-    """Return the sources that attributes are made of, directly or not, in order."""
-    wanted, found = set(names), []
-    for source in reversed(sources):
-        if wanted.intersection(source.names):
-            found.append(source)
-            wanted.update(source.needs)
-    return found[::-1]
-
-
-def counts_households(source: Source) -> bool:
-    """Tell whether what a source makes for one person depends on the others of the household."""
-    return isinstance(source, OfExpression) and any(
-        FUNCTIONS[f].of_household for f in source.expression.calls
     )
 
 

@@ -14,7 +14,7 @@ from engine.population.column import Categorical, Column, Numeric, coded, label
 from engine.population.distribution import Parameters
 from engine.population.fitting import OfTables
 from engine.population.settings import Households
-from engine.population.sources import Columns, OfDistribution, OfShares, OfTable, Source, law
+from engine.population.sources import Columns, OfDistribution, OfShares, OfTable, Source, by_row, law
 
 BINS = 10
 BINS_OF_ROW = 4
@@ -179,10 +179,10 @@ def _short(value: Any, kind: str) -> str:
 def _conditional(source: OfTable, columns: Columns) -> Comparison:
     rows, column = source.rows(columns), columns[source.names[0]]
     figures, freedom = [], 0
+    members = dict(by_row(rows))
     for number, row in enumerate(source.settings.rows):
-        members = np.flatnonzero(rows == number)
         given = tuple(map(label, row[: len(source.needs)]))
-        of_row = list(_row_figures(source, number, given, column.take(members)))
+        of_row = list(_row_figures(source, number, given, column.take(members.get(number, rows[:0]))))
         figures += of_row
         freedom += _freedom(of_row)
     name = f"{source.names[0]} given {', '.join(source.needs)}"

@@ -137,7 +137,7 @@ class OfTable(Source):
 
     def _numbers(self, rows: Ints, u: Floats) -> Column:
         rule, numbers = law(self.settings), np.empty(len(rows))
-        for row, members in _by_row(rows):
+        for row, members in by_row(rows):
             parameters = dict(zip(self.settings.columns, self.figures[row].tolist(), strict=True))
             try:
                 numbers[members] = rule.quantiles(parameters)(u[members])
@@ -169,7 +169,7 @@ def law(settings: Distribution | Conditional) -> Law:
     return Law(settings.distribution or "", kind, settings.at_least, settings.at_most, settings.decimals)
 
 
-def _by_row(rows: Ints) -> Iterator[tuple[int, Ints]]:
+def by_row(rows: Ints) -> Iterator[tuple[int, Ints]]:
     """Yield each row of a table that somebody has, and who."""
     order = np.argsort(rows, kind="stable")
     starts = np.flatnonzero(np.diff(rows[order], prepend=-1))

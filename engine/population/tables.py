@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.population.column import label
 from engine.population.faults import Fault, PopulationError, listed, meant, quoted
+from engine.population.records import table_rows
 from engine.population.settings import JointTable
 from engine.population.streams import Floats
 
@@ -82,8 +83,6 @@ class Figures:
 
 def read(tables: Sequence[JointTable]) -> list[Figures]:
     """Read tables, from their files too. Raises PopulationError for the first thing that is wrong."""
-    from engine.population.records import table_rows
-
     found = []
     for number, table in enumerate(tables, start=1):
         rows = table.rows if table.file is None else table_rows(table, number)

@@ -25,7 +25,9 @@ def test_quotas_survive_a_constraint() -> None:
     found = people(AGE + JOB + RULE)
     assert youngest_doctor(found) >= 25
     assert [comparison.largest_deviation < 1 for comparison in found.report.comparisons] == [True, True]
-    assert found.report.notes[0].endswith("exchanged to meet the constraints")
+    assert found.report.notes[0].endswith(
+        "people were drawn again, or exchanged values, to meet the constraints"
+    )
 
 
 def test_random_attributes_are_drawn_again_each_person_apart() -> None:
@@ -107,6 +109,22 @@ def test_households_are_drawn_again_together() -> None:
         assert members.max() >= 18
         assert (members < 18).sum() < 2
         assert set(np.asarray(found.columns["children"].array)[homes == home]) == {(members < 18).sum()}
+
+
+def test_earlier_conditions_on_households_hold_when_persons_are_drawn_again() -> None:
+    text = '[households]\nsizes = { "3" = 1 }\n' + AGE + 'draw = "random"\n'
+    text += shares("job", 'draw = "random"', doctor=0.5, cook=0.5)
+    text += '[[constraints]]\nrequire = "household_max(age) >= 50"\n' + RULE
+    found = people(text, 900)
+    assert youngest_doctor(found) >= 25
+    assert found.columns["age"].array.reshape(-1, 3).max(axis=1).min() >= 50
+
+
+def test_conditions_on_the_size_of_households_wait_for_the_people() -> None:
+    text = (
+        '[households]\nsizes = { "2" = 1 }\n[[constraints]]\nrequire = "household_sum(household_size) == 4"\n'
+    )
+    assert people(text, 10).n == 10
 
 
 def test_constraints_among_households_attributes_hold_before_members_get_them() -> None:

@@ -105,6 +105,10 @@ def margin(name: str, rows: str, more: str = "") -> str:
         ('[[tables]]\nattributes = ["x"]', "either rows or a file"),
         (margin("x", '["a", 1]', 'file = "f.csv"'), "either rows or a file"),
         ('[[tables]]\nattributes = ["x", "x"]\nrows = [["a", "a", 1]]', "there twice"),
+        (
+            margin("age", '["young", 1]') + '[attributes.age]\nfrom = "tables"\ntype = "integer"\n',
+            r"attributes\.age\.type: 'young' is not a whole number",
+        ),
         (margin("member-of", '["a", 1]'), "cannot be the name"),
         (
             JOINT + margin("edu", '["low", 110], ["hihg", 90]'),
