@@ -62,9 +62,11 @@ class ServiceNode:
         worker, payload = frames
         batch = self._requests.decode(payload)
         self._catalogue.learn(batch)
-        known = [request.key for request in batch.requests if request.key in self._kept]
-        fresh = [r for r in batch.requests if r.key not in self._askers and r.key not in self._kept]
-        for request in batch.requests:
+        # What refers to something unknown was meant for the service before this one, and will be sent again.
+        requests = [request for request in batch.requests if self._catalogue.knows(request)]
+        known = [request.key for request in requests if request.key in self._kept]
+        fresh = [r for r in requests if r.key not in self._askers and r.key not in self._kept]
+        for request in requests:
             self._askers[request.key] = worker
         if known:
             self._deliver([self._kept.pop(key) for key in known])

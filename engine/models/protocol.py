@@ -123,6 +123,10 @@ class Catalogue:
         self.prefixes.update(batch.prefixes)
         self.forms.update(batch.forms)
 
+    def knows(self, request: Request) -> bool:
+        """Tell whether a request refers to what was learned only."""
+        return request.prefix in self.prefixes and request.form in self.forms
+
     def messages(self, request: Request) -> tuple[Message, ...]:
         """Return the whole conversation of a request."""
         return self.prefixes[request.prefix] + _TAIL.decode(request.tail)
