@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -26,15 +26,24 @@ class TooManyCalls(Exception):
     """An agent made more calls in one round than a key can number."""
 
 
+class Last(NamedTuple):
+    """An answer that may stand for a later one, by the key of its call."""
+
+    key: int
+    value: Any
+
+
 class ModelCall(Effect):
     """One question to the model; the result is the parsed answer."""
 
-    __slots__ = ("answer", "facts", "form", "key", "model", "prefix", "prompt", "prompt_id", "tries")
+    __slots__ = ("answer", "facts", "form", "key", "last", "model", "prefix", "prompt", "prompt_id", "tries")
     key: int
-    """These four are set when the call is submitted; the last three are ids."""
+    """These are set when the call is submitted; the next three are ids."""
     prefix: int
     form: int
     prompt_id: int
+    last: Last | None
+    """The agent's answer of this form before the call, where the preset may make use of it."""
 
     def __init__(self, model: Model, prompt: Prompt, answer: Asked, facts: Any) -> None:
         self.model = model
@@ -63,10 +72,10 @@ class ModelCall(Effect):
         return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), facts)
 
 
-def take_key(activation: Any) -> int:
-    """Number the next call of an activation. Raises TooManyCalls."""
+def take_key(activation: Any, n: int = 1) -> int:
+    """Number the next `n` calls of an activation and return the first number. Raises TooManyCalls."""
     key: int = activation.key
-    if (key + 1) % STEP_CALLS == 0:
+    if key % STEP_CALLS + n >= STEP_CALLS:
         raise TooManyCalls(f"more than {STEP_CALLS - 1} calls in one round")
-    activation.key = key + 1
+    activation.key = key + n
     return key

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from engine.agents.calls import ModelCall, TooManyCalls, take_key
+from engine.agents.calls import Last, ModelCall, TooManyCalls, take_key
 from engine.agents.divergence import DIVERGED, Beyond, Diverged
 from engine.agents.effects import AnswerFailed
 from engine.agents.memory import Prompt
@@ -19,7 +19,7 @@ from engine.errors import SimtuiError
 from engine.journal.history import History, Past
 from engine.keys import unpack
 from engine.models.answers import Problem, Text, Unreadable
-from engine.models.protocol import Finish, Result, Sampling
+from engine.models.protocol import Result, Sampling
 from engine.models.reading import Reading
 from engine.models.spent import Spent
 
@@ -61,7 +61,7 @@ class Model:
         self._open: dict[int, ModelCall] = {}
         self.requests = Requests(record, sampling)
         """What waits to be sent."""
-        self._last: dict[tuple[int, int], Any] = {}
+        self._last: dict[tuple[int, int], Last] = {}
         self.spent: defaultdict[int, Spent] = defaultdict(Spent)
         """What replies have cost, by slice of the population."""
 
@@ -81,20 +81,33 @@ class Model:
 
     def submit(self, call: ModelCall) -> None:
         """Turn a call into a request. Raises TooManyCalls."""
-        call.key = take_key(call.activation)
         self.requests.file(call)
+        self._place(call)
         request = call.request()
         digest = blake2b(b"%x" % call.prefix + bytes(request.tail), digest_size=8).digest()
         call.prompt_id = int.from_bytes(digest, "big") >> 1
         past = self.history.get(call.key) if self.history is not None else None
         if past is not None:
             self._repeat(call, past)
-            return
-        if self._beyond is not Beyond.ASK:
+        elif self._beyond is not Beyond.ASK or self._should_be_known(call):
             self._diverge(call)
-            return
-        self._open[call.key] = call
-        self.requests.add(request)
+        else:
+            self._open[call.key] = call
+            self.requests.add(request)
+
+    def _place(self, call: ModelCall) -> None:
+        """Give a call its key; in a gather room for all its tries, as others are asked again in any order."""
+        if call.tries == 0:
+            call.key = take_key(call.activation, 1 if call.gather is None else 1 + self._policy.retries)
+            call.last = self._last.get((call.activation.agent.id, call.form))
+        elif call.gather is None:
+            call.key = take_key(call.activation)
+        else:
+            call.key += 1
+
+    def _should_be_known(self, call: ModelCall) -> bool:
+        """Tell whether a round that is over lacks a call: it has come to other calls than these."""
+        return self.history is not None and unpack(call.key).round <= self.history.finished
 
     def again(self) -> None:
         """Queue every open request once more, for a service that has lost them."""
@@ -123,8 +136,11 @@ class Model:
         self._scheduler.complete(call, value)
 
     def _note_last(self, call: ModelCall, value: Any) -> None:
+        """Keep the answer to the last call, not the answer that comes last."""
         if self._policy.on_failure == "last":
-            self._last[call.activation.agent.id, call.form] = value
+            place = call.activation.agent.id, call.form
+            if place not in self._last or self._last[place].key < call.key:
+                self._last[place] = Last(call.key, value)
 
     def _repeat(self, call: ModelCall, past: Past) -> None:
         """Take a reply from the journal in place of the model's."""
@@ -135,11 +151,12 @@ class Model:
         if past.value is not None:
             value = restored(call.answer, past.value)
             if past.problem is not None:
-                self._record.failure(call.key, past.problem, "", TAKEN)
+                self._record.failure(call.key, past.problem, past.detail or "", TAKEN)
             self._note_last(call, value)
             self._scheduler.later(call, value)
         else:
-            self._after_problem(call, Result(call.key, past.text or "", Finish(past.finish)))
+            reason = Unreadable(Problem(str(past.problem)), past.detail or "")
+            self._retry_or_give_up(call, past.text or "", reason)
 
     def _diverge(self, call: ModelCall) -> None:
         """A call is not the one that the journal has, or not in it at all."""
@@ -150,17 +167,9 @@ class Model:
         if self.history is None or self.history.get(call.key) is None:
             self._scheduler.later(call, None, AnswerFailed("the journal has no reply to this call"))
 
-    def _after_problem(self, call: ModelCall, result: Result) -> None:
-        try:
-            read_reply(call.answer, result)
-        except Unreadable as reason:
-            self._retry_or_give_up(call, result, reason)
-        else:
-            self._diverge(call)
-
     def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
         self._keep(call, result, None, reason.problem)
-        self._retry_or_give_up(call, result, reason)
+        self._retry_or_give_up(call, result.text, reason)
 
     def _keep(self, call: ModelCall, result: Result, value: Any, problem: Problem | None) -> None:
         self._record.reply(
@@ -173,7 +182,7 @@ class Model:
             problem=problem,
         )
 
-    def _retry_or_give_up(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
+    def _retry_or_give_up(self, call: ModelCall, reply: str, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT
         action = "asked again" if again else self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
@@ -182,23 +191,22 @@ class Model:
             return
         call.tries += 1
         if reason.problem not in _NOT_THE_REPLY:
-            call.prompt = with_complaint(call.prompt, result.text, reason.detail)
+            call.prompt = with_complaint(call.prompt, reply, reason.detail)
         try:
             self.submit(call)
         except TooManyCalls as error:
             self._scheduler.fail(call, error)
 
     def _give_up(self, call: ModelCall, reason: Unreadable) -> None:
-        agent = call.activation.agent.id
         match self._policy.on_failure:
             case "fallback":
                 self._fall_back(call)
-            case "last" if (agent, call.form) in self._last:
-                self._scheduler.later(call, self._last[agent, call.form])
+            case "last" if call.last is not None:
+                self._scheduler.later(call, call.last.value)
             case "fail":
                 self._scheduler.fatal = SimtuiError(
                     f"the model gave no acceptable answer ({reason.problem}: {reason.detail})",
-                    where=f"agent {agent}, round {unpack(call.key).round}",
+                    where=f"agent {call.activation.agent.id}, round {unpack(call.key).round}",
                     hint='answers.on_failure = "fail" stops the run here; "exclude" would go on without it',
                 )
             case _:

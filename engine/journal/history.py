@@ -26,7 +26,7 @@ that brought its worker down, and a question given up."""
 
 
 class Past(NamedTuple):
-    """A reply as it was. `text` and `detail` are there only where there is no value."""
+    """A reply as it was. `text` is there only where there is no value."""
 
     prompt: int
     value: Value
@@ -34,7 +34,7 @@ class Past(NamedTuple):
     finish: str
     text: str | None
     detail: str | None
-    """What was wrong, as the model was told."""
+    """What was wrong, in the words in which the model was told."""
 
 
 class GivenUp(NamedTuple):
@@ -47,7 +47,7 @@ class GivenUp(NamedTuple):
 
 _BLOCK = """
 SELECT key, prompt, value, problem, finish, CASE WHEN value IS NULL THEN text END,
-  CASE WHEN value IS NULL THEN
+  CASE WHEN problem IS NOT NULL THEN
     (SELECT detail FROM failures WHERE failures.key = replies.key AND kind = problem) END
 FROM replies WHERE key >= ? AND key < ?"""
 _TURNS = """

@@ -99,7 +99,7 @@ def test_several_calls_at_once_have_keys_of_their_own() -> None:
     bench = Bench()
     bench.begin(ask)
     requests = bench.sent()
-    assert [unpack(request.key).call for request in requests] == [0, 1, 2]
+    assert [unpack(request.key).call for request in requests] == [0, 3, 6], "room for two tries more"
     bench.model.take([Result(request.key, str(n)) for n, request in reversed(list(enumerate(requests)))])
     assert bench.endings.values == {0: [0, 1, 2]}
 
