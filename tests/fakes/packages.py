@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
@@ -22,5 +23,4 @@ def install(folder: Path, name: str, target: str, monkeypatch: pytest.MonkeyPatc
     (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name} = {target}\n")
     monkeypatch.setenv("PYTHONPATH", f"{folder}:{ROOT}")
     monkeypatch.syspath_prepend(str(folder))
-    registry.installed.cache_clear()
-    monkeypatch.setattr(registry, "installed", registry.installed.__wrapped__)
+    monkeypatch.setattr(registry, "installed", unwrap(registry.installed))  # what is cached is of before

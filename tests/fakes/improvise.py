@@ -1,0 +1,272 @@
+"""A scenario whose agents do, each round, what dice tell them: all that agents can do, in any combination.
+
+The dice are those of (plan, agent, round), and replies depend on the prompt alone. So with `stateful` off, as
+no agent counts its answers, a run comes to the same whatever the order of what happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import chain
+from random import Random
+from typing import Any
+
+import msgspec
+
+from engine.agents.agent import Agent
+from engine.agents.effects import AnswerFailed, gather
+from engine.agents.mail import AskFailed
+from engine.agents.memory import Prompt
+from engine.models.answer_list import List
+from engine.models.answers import Choice, Json, Number, Text
+from engine.models.policy import Turn
+from engine.models.protocol import Message
+from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+
+PRIME = 1_000_003
+FAULTY = 12
+"""One reply in so many holds no answer."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    price: int
+    note: str
+
+
+FORMS: dict[str, Any] = {
+    "number": Number(0, 999),
+    "choice": Choice(("left", "right", "none of both")),
+    "text": Text(max_chars=200),
+    "json": Json(Offer),
+    "list": List(Number(0, 99), 1, 3),
+}
+
+
+class ImproviseSettings(ScenarioSettings, frozen=True, kw_only=True, tag="improvise"):
+    plan: int = 0
+    stateful: bool = False
+    """Whether an agent's answers depend on how many it has given."""
+    most: int = 4
+    """Acts in a step."""
+    raising: float = 0.02
+    """Share of the steps that raise."""
+    log: str = ""
+    """The file in which the policy keeps what it is asked."""
+    pace_s: float = 0.0
+    """How long the policy thinks."""
+    fatal: int = -1
+    """The agent whose step in round 2 brings its worker down, by a segmentation fault."""
+    style: str = ""
+    """Part of each prompt."""
+
+
+class CoupledSettings(ImproviseSettings, frozen=True, kw_only=True, tag="improvise_coupled"):
+    pass
+
+
+def number_of(*parts: object) -> int:
+    """Return a number that depends on nothing but the parts."""
+    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=6).digest(), "big")
+
+
+def reply_to(form: str, text: str) -> str:
+    """Return what the model says to a prompt."""
+    n = number_of(form, text)
+    if n % FAULTY == 0:
+        return f"I have no idea {n}." * (1 + n % 3)
+    match form:
+        case "number":
+            return str(n % 1000)
+        case "choice":
+            return FORMS["choice"].options[n % 3]
+        case "text":
+            return f"Well, {n}."
+        case "json":
+            return json.dumps({"price": n % 500, "note": f"n{n}"})
+        case _:
+            return json.dumps([n % 100, n % 7])
+
+
+def form_of(answer: Any) -> str:
+    """Return the name of a form as it arrives at a model."""
+    match answer:
+        case Number():
+            return "number"
+        case Choice():
+            return "choice"
+        case Text():
+            return "text"
+        case _:
+            return "json" if "$ref" in answer.schema else "list"
+
+
+class Improviser(Agent):
+    def __init__(self, agent_id: int) -> None:
+        super().__init__(agent_id)
+        self.heard = 0
+        self.n_asked = 0
+
+    async def step(self, observation: float) -> float:
+        settings = self.world.scenario.settings
+        dice = Random(f"{settings.plan} {self.id} {self.round}")
+        total = int(observation) + self.heard
+        for _ in range(dice.randrange(settings.most + 1)):
+            total = (total * 31 + await self.act(dice, total)) % PRIME
+        if dice.random() < settings.raising:
+            raise LookupError(f"the dice of {self.id} say so")
+        if self.id == settings.fatal and self.round == 2:
+            import ctypes
+
+            ctypes.string_at(0)
+        self.heard = total % 997
+        return float(total)
+
+    async def act(self, dice: Random, total: int) -> int:
+        kind = dice.choice(["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"])
+        match kind:
+            case "chat":
+                return await self.chat(dice, total)
+            case "tell":
+                for _ in range(dice.randrange(3)):
+                    self.tell(dice.choice(self.within_reach()), ["tell", total])
+            case "ask":
+                return await self.question(dice, total)
+            case "gather":
+                return await self.several(dice, total)
+            case "pause":
+                await asyncio.sleep(0)
+            case _:
+                return int(self.rng.integers(1000))
+        return 1
+
+    async def chat(self, dice: Random, total: int) -> int:
+        remembers, catches = dice.random() < 0.3, dice.random() < 0.5
+        call = self.call(dice, total)
+        try:
+            answer = await call
+        except AnswerFailed as error:
+            if catches:
+                return len(str(error))
+            raise
+        if remembers:
+            self.memory.remember(call.prompt, str(answer))
+        return number_of(answer) % PRIME
+
+    def call(self, dice: Random, total: int) -> Any:
+        form = dice.choice(list(FORMS))
+        return self.request(form, self.memory.with_user(f"{self.id}, {form}: {self.style}{total}"))
+
+    @property
+    def style(self) -> str:
+        return str(self.world.scenario.settings.style)
+
+    def request(self, form: str, prompt: Prompt) -> Any:
+        facts = [form, prompt.tail[-1].content]
+        return self.model.chat(prompt, FORMS[form], facts=facts)
+
+    async def several(self, dice: Random, total: int) -> int:
+        parts = [dice.choice([self.call, self.asking])(dice, total + n) for n in range(dice.randrange(4))]
+        try:
+            return number_of(await gather(*(part for part in parts if part is not None))) % PRIME
+        except (AnswerFailed, AskFailed) as error:
+            return len(str(error))
+
+    async def question(self, dice: Random, total: int) -> int:
+        catches, ask = dice.random() < 0.7, self.asking(dice, total)
+        try:
+            return 0 if ask is None else await ask
+        except AskFailed as error:
+            if catches:
+                return len(str(error))
+            raise
+
+    def asking(self, dice: Random, total: int) -> Any:
+        """Ask a later agent: in a circle all would wait for ever."""
+        later = [other for other in self.within_reach() if other > self.id]
+        return self.ask(dice.choice(later), ["ask", total]) if later else None
+
+    def within_reach(self) -> range:
+        world = self.world
+        return range(world.scenario.n_agents) if world.scenario.coupled else world.members
+
+    async def receive(self, message: list[Any], sender: int) -> int:
+        kind, number = message
+        dice = Random(f"{self.world.scenario.settings.plan} {self.id} {self.round} {message} {sender}")
+        if kind == "tell":
+            self.heard = (self.heard * 7 + number + sender) % PRIME
+            if dice.random() < 0.2:
+                self.heard += await self.chat(dice, self.heard)
+            return 0
+        return await self.answer(dice, number + sender)
+
+    async def answer(self, dice: Random, number: int) -> int:
+        if self.world.scenario.settings.stateful:
+            self.n_asked += 1
+            number += self.n_asked
+            for _ in range(dice.randrange(2)):
+                self.tell(dice.choice(self.within_reach()), ["tell", number])
+        kind = dice.choice(["now", "chat", "ask", "both", "raise" if dice.random() < 0.2 else "now"])
+        if kind == "raise":
+            raise ValueError(f"not to {number}")
+        if kind in ("ask", "both"):
+            number += await self.question(dice, number)
+        if kind in ("chat", "both"):
+            prompt = Prompt(self.world.shared, (Message("user", f"{self.id} is asked {self.style}{number}"),))
+            try:
+                number += int(await self.request("number", prompt))
+            except AnswerFailed:
+                number += 5
+        return number * 17 % PRIME
+
+
+class Improvise(Scenario):
+    Settings = ImproviseSettings
+    Observation = float
+    settings: ImproviseSettings
+
+    def agent(self, agent_id: int) -> Agent:
+        return Improviser(agent_id)
+
+    def shared(self, group: int) -> tuple[Message, ...]:
+        return (Message("system", f"Group {group}."),)
+
+    def opening(self, group: int) -> float:
+        return float(group)
+
+    def accept(self, value: Any) -> str | None:
+        return None if isinstance(value, float) else "a value has to be a number"
+
+    def tally(self, members: range, values: Sequence[Any]) -> list[float | None]:
+        return list(values)
+
+    def conclude(self, round_: int, group: int, tallies: Sequence[Any]) -> Outcome:
+        values = list(chain.from_iterable(tallies))
+        total = sum(value for value in values if value is not None) % PRIME
+        return Outcome({"sum": total, "values": json.dumps(values)}, total)
+
+
+def echo(turn: Turn) -> str:
+    """Reply as `reply_to` does; keep a number that belongs to the call's key."""
+    settings: ImproviseSettings = turn.settings
+    time.sleep(settings.pace_s)
+    if settings.log:
+        log = os.open(settings.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(log, b"%d\n" % turn.rng.getrandbits(63))
+        os.close(log)
+    form, text = turn.facts
+    return reply_to(form, text)
+
+
+Improvise.policies = {"echo": echo}
+
+
+class ImproviseCoupled(Improvise):
+    """With groups that exchange messages."""
+
+    Settings = CoupledSettings
+    coupled = True
