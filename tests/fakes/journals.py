@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from engine.agents.model import STEP_CALLS
+from engine.agents.calls import STEP_CALLS
 
 _CALL = f"min(key & 4095, {STEP_CALLS})"
 EXACTLY = {
