@@ -27,6 +27,7 @@ from engine.cluster.wire import Failed
 from engine.cluster.worker_node import WorkerNode
 
 LogQueue: TypeAlias = "Queue[logging.LogRecord]"
+Make: TypeAlias = Callable[[Context], WorkerNode | ServiceNode]
 WATCH_S = 0.5
 """How often a child looks whether its coordinator is alive; so long may an orphan live."""
 FAREWELL_S = 2.0
@@ -172,21 +173,19 @@ def _exit_if_orphaned(parent: int, setup: Setup) -> None:
         os._exit(1)
 
 
-def _serve(make: Callable[[Context], WorkerNode | ServiceNode], name: str, setup: Setup) -> None:
-    """Run a node to its end; one that cannot even be made tells the coordinator why."""
-
-    async def main() -> None:
-        try:
-            node = make(context)
-        except Exception as error:
-            link = Link(context, zmq.DEALER, lambda _: None).connect(
-                setup.endpoints.coordinator, name.encode()
-            )
-            link.send([msgspec.msgpack.encode([Failed(trouble_of(error))])])
-            link.close(linger_s=FAREWELL_S)
-        else:
-            await node.run()
-
+def _serve(make: Make, name: str, setup: Setup) -> None:
     context: Context = zmq.Context()
-    asyncio.run(main())
+    asyncio.run(serve(make, name, setup, context))
     context.term()
+
+
+async def serve(make: Make, name: str, setup: Setup, context: Context) -> None:
+    """Run a node to its end; one that cannot even be made tells the coordinator why."""
+    try:
+        node = make(context)
+    except Exception as error:
+        link = Link(context, zmq.DEALER, lambda _: None).connect(setup.endpoints.coordinator, name.encode())
+        link.send([msgspec.msgpack.encode([Failed(trouble_of(error))])])
+        link.close(linger_s=FAREWELL_S)
+    else:
+        await node.run()

@@ -125,6 +125,8 @@ class CoordinatorNode:
             action()
         except SimtuiError as error:
             self._core.fail(error)
+        except Exception as error:  # a scenario's code runs here, too
+            self._broken(error)
 
     def _commanded(self, frames: Frames) -> None:
         client, payload = frames
@@ -166,8 +168,11 @@ class CoordinatorNode:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_S)
-            self._core.look_for_standstill()
-            self.emit(self._core.snapshot())
+            self._guard(self._look)
+
+    def _look(self) -> None:
+        self._core.look_for_standstill()
+        self.emit(self._core.snapshot())
 
     async def _close(self) -> Finished:
         """Close the files before the last word is out: who hears it may open them."""

@@ -7,16 +7,19 @@ import multiprocessing
 import signal
 import sys
 import time
+from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import zmq
 from platformdirs import user_cache_path
 
 from engine.cluster import running_marks
-from engine.cluster.children import Children, LogQueue
+from engine.cluster.children import Children, LogQueue, serve
 from engine.cluster.collector import spare_the_living
 from engine.cluster.control import Finished
 from engine.cluster.coordinator_node import HEARING_S, CoordinatorNode
@@ -101,13 +104,25 @@ async def _run(
     coordinator = CoordinatorNode(setup, files, children, context)
     if children.all:
         return await coordinator.run(lifeline)
-    workers = [WorkerNode(setup, index, context) for index in range(setup.placement.n_workers)]
-    _interrupt_stuck(workers, setup.preset.engine.deadline_s)
-    services = [] if setup.replay_of else [ServiceNode(setup, name, context) for name in setup.models]
-    others = asyncio.gather(*(s.run() for s in services), *(w.run() for w in workers))
+    others = asyncio.gather(*_inline(setup, context))
     last_word = await coordinator.run(lifeline)
     await others
     return last_word
+
+
+def _inline(setup: Setup, context: Context) -> Iterator[Coroutine[Any, Any, None]]:
+    """Yield what would be the other processes of the run."""
+    workers: list[WorkerNode] = []
+
+    def make(index: int, context: Context) -> WorkerNode:
+        workers.append(WorkerNode(setup, index, context))
+        return workers[-1]
+
+    for index in range(setup.placement.n_workers):
+        yield serve(partial(make, index), setup.worker_name(index), setup, context)
+    for name in [] if setup.replay_of else setup.models:
+        yield serve(partial(ServiceNode, setup, name), f"model-{name}", setup, context)
+    _interrupt_stuck(workers, setup.preset.engine.deadline_s)
 
 
 def _interrupt_stuck(workers: list[WorkerNode], deadline_s: float) -> None:

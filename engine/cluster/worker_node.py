@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec
 
 import msgspec
 import zmq
@@ -37,6 +38,23 @@ from engine.journal.transcripts import Transcripts
 from engine.models.protocol import RequestBatch, ResultBatch
 
 REPORT_S = 0.25
+
+P = ParamSpec("P")
+
+
+def _telling(
+    callback: Callable[Concatenate[WorkerNode, P], None],
+) -> Callable[Concatenate[WorkerNode, P], None]:
+    """Make errors of a callback the node's own: nodes of one process share an event loop and its handler."""
+
+    @wraps(callback)
+    def told(node: WorkerNode, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            callback(node, *args, **kwargs)
+        except Exception as error:
+            node._fail(error)
+
+    return told
 
 
 class WorkerNode:
@@ -104,6 +122,7 @@ class WorkerNode:
     def _send(self, link: Link, *frames: bytes) -> None:
         link.send(frames)
 
+    @_telling
     def _ordered(self, frames: Frames) -> None:
         self._watch.enter(Phase.MESSAGES)
         match self._orders.decode(frames[0]):
@@ -129,6 +148,7 @@ class WorkerNode:
         link = Link(self._context, zmq.DEALER, partial(self._answered, model))
         return link.connect(self._endpoints.model(model), self._name)
 
+    @_telling
     def _answered(self, model: str, frames: Frames) -> None:
         self._watch.enter(Phase.MESSAGES)
         results = self._results.decode(frames[0]).results
@@ -137,6 +157,7 @@ class WorkerNode:
         self._flush(everything=False)
         self._schedule_pump()
 
+    @_telling
     def _posted(self, frames: Frames) -> None:
         self._watch.enter(Phase.MESSAGES)
         post = self._posts.decode(frames[0])
@@ -149,6 +170,7 @@ class WorkerNode:
             self._pump_is_due = True
             self._loop.call_soon(self._pump)
 
+    @_telling
     def _pump(self) -> None:
         self._pump_is_due = False
         self._watch.enter(Phase.AGENTS)
@@ -166,9 +188,13 @@ class WorkerNode:
     async def _report(self) -> None:
         while True:
             await asyncio.sleep(REPORT_S)
-            self.worker.expire()
-            self.to_coordinator([])
-            self._schedule_pump()
+            self._look()
+
+    @_telling
+    def _look(self) -> None:
+        self.worker.expire()
+        self.to_coordinator([])
+        self._schedule_pump()
 
     def _work(self) -> Work:
         model_s, agents_s, messages_s, idle_s = self._watch.spent

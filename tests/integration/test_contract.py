@@ -36,10 +36,12 @@ def test_one_group_over_workers(start: str, workers: int, tmp_path: Path) -> Non
     assert all(len(row) == 23 and None not in row for row in run.values())
 
 
-@pytest.mark.parametrize(("groups", "workers"), [(7, 2), (2, 5), (23, 3)])
-def test_groups_over_workers(groups: int, workers: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("groups", "workers", "start"), [(7, 2, "fork"), (2, 5, "inline"), (23, 3, "inline")]
+)
+def test_groups_over_workers(groups: int, workers: int, start: str, tmp_path: Path) -> None:
     options = {"size": 23, "act": "talks", "rounds": 3, "groups": groups}
-    run = play(trial(workers=workers, **options), tmp_path / "run")
+    run = play(trial(workers=workers, start=start, **options), tmp_path / "run")
     check_against(run, expected(**options))
     rows = run.query("SELECT round, grp, n_answered FROM rounds WHERE grp >= 0")
     assert len(rows) == 3 * groups
@@ -56,13 +58,13 @@ def test_asyncio_things_in_agents(start: str, tmp_path: Path) -> None:
 
 def test_more_workers_than_agents(tmp_path: Path) -> None:
     options = {"size": 2, "act": "talks", "rounds": 2}
-    run = play(trial(workers=5, **options), tmp_path / "run")
+    run = play(trial(workers=5, start="inline", **options), tmp_path / "run")
     check_against(run, expected(**options))
 
 
 def test_a_window_of_one(tmp_path: Path) -> None:
     options = {"size": 9, "act": "talks", "rounds": 2}
-    run = play(trial(workers=2, engine={"window": 1}, **options), tmp_path / "run")
+    run = play(trial(workers=2, start="inline", engine={"window": 1}, **options), tmp_path / "run")
     check_against(run, expected(**options))
 
 

@@ -99,7 +99,7 @@ def held(tmp_path: Path, act: str = "holds", workers: int = 2, start: str = "for
 
 @pytest.mark.parametrize(
     ("number", "start"),
-    [(signal.SIGTERM, "fork"), (signal.SIGINT, "fork"), (signal.SIGHUP, "fork"), (signal.SIGTERM, "inline")],
+    [(signal.SIGTERM, "fork"), (signal.SIGINT, "inline"), (signal.SIGHUP, "inline")],
 )
 def test_a_coordinator_that_is_told_to_end_saves_everything(
     number: signal.Signals, start: str, tmp_path: Path
