@@ -54,7 +54,6 @@ class Watch:
         self.usage = Usage()
         self._over = threading.Event()
         self._sampler = threading.Thread(target=self._sample)
-        self._roles: dict[int, str] = {}
 
     def __enter__(self) -> Self:
         self._wall, self._cpu, self._all = time.perf_counter(), _cpu_of_children(), _cpu_of_all()
@@ -74,7 +73,7 @@ class Watch:
             now: dict[str, int] = {}
             for process in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):
-                    role = self._roles.get(process.pid) or self._roles.setdefault(process.pid, _role(process))
+                    role = _role(process)
                     now[role] = now.get(role, 0) + process.memory_info().rss
             if sum(now.values()) > self.usage.peak:
                 self.usage.resident = now
