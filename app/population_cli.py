@@ -26,7 +26,7 @@ def sample(preset: str, count: int, numbers: tuple[int, ...], sets: tuple[str, .
 
     The same preset and seed show the same people. They are numbered from 0.
     """
-    from app import population_pages
+    from app import people_pages
     from app.console import console
     from engine.errors import UsageError
     from engine.population.streams import shuffled, stream
@@ -36,9 +36,9 @@ def sample(preset: str, count: int, numbers: tuple[int, ...], sets: tuple[str, .
         raise UsageError(f"there is no person {beyond[0]:,}", hint=f"0 to {people.n - 1:,}")
     shown = list(numbers) or sorted(shuffled(people.n, stream(seed, "sample"))[:count].tolist())
     if as_json:
-        click.echo(population_pages.people_as_json(people, shown))
+        click.echo(people_pages.people_as_json(people, shown))
     else:
-        population_pages.print_people(console(sys.stdout), people, shown)
+        people_pages.print_people(console(sys.stdout), people, shown)
 
 
 @click.command()

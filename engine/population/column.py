@@ -16,6 +16,8 @@ Value = str | int | float | bool | date
 
 EPOCH = date(1970, 1, 1).toordinal()
 """Dates are kept as days since 1970-01-01."""
+DAYS = (date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH)
+"""The first and the last day that there is: of the years 1 to 9999."""
 _WHOLE = (np.int8, np.int16, np.int32, np.int64)
 
 

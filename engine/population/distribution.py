@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from engine.population.column import EPOCH, Numeric
+from engine.population.column import DAYS, EPOCH, Numeric
 from engine.population.faults import nearest, quoted
 from engine.population.streams import Floats
 
@@ -45,7 +45,8 @@ class Law:
         below, up_to = self._reach(frozen, low, high)
         if not up_to > below:
             raise BadDistribution(f"{self.distribution} gives nothing between {low:g} and {high:g}")
-        return Quantiles(frozen, below, up_to - below, low, high, 0 if self.kind != "real" else self.decimals)
+        decimals = self.decimals if self.kind == "real" else 0
+        return Quantiles(frozen, below, up_to - below, low, high, decimals, is_date=self.kind == "date")
 
     def _uniform(self, low: float, high: float) -> dict[str, float]:
         """Return loc and scale; whole numbers are rounded, so both ends get half a number more."""
@@ -71,6 +72,7 @@ class Quantiles:
     low: float
     high: float
     decimals: int | None
+    is_date: bool = False
 
     def __call__(self, u: Floats) -> Floats:
         """Return the number at each position in [0, 1). Raises BadDistribution."""
@@ -82,6 +84,8 @@ class Quantiles:
         numbers = np.clip(numbers, self.low, self.high)
         if not np.abs(numbers).max(initial=0) < (np.inf if self.decimals is None else 2**53):
             raise BadDistribution(f"{self.frozen.dist.name} gives numbers that are too large")
+        if self.is_date and not ((numbers >= DAYS[0]) & (numbers <= DAYS[1])).all():
+            raise BadDistribution(f"{self.frozen.dist.name} gives days that no calendar has")
         return numbers
 
     def _inverse(self, u: Floats) -> Floats:
@@ -132,8 +136,9 @@ def _frozen(name: str, given: dict[str, float]) -> Any:
         )
     takes = f"{name} takes {_parameters(kind)}"
     try:
-        frozen = kind(**given)
-        probe = frozen.ppf([0.01, 0.5, 0.99])
+        with np.errstate(all="ignore"):
+            frozen = kind(**given)
+            probe = frozen.ppf([0.01, 0.5, 0.99])
     except (TypeError, ValueError) as error:
         raise BadDistribution(takes) from error
     if not np.isfinite(probe).all():

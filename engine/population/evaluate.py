@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.population.column import NAMES, Categorical, Column, Kind, Numeric, from_labels
+from engine.population.column import DAYS, NAMES, Categorical, Column, Kind, Numeric, from_labels
 from engine.population.expression import Expression
 from engine.population.faults import BadExpression, listed, meant, quoted
 from engine.population.functions import FUNCTIONS, Frame, Value, as_categorical, choose, number, truth
@@ -61,6 +61,8 @@ def _numeric(array: NDArray[Any], kind: Kind) -> Column:
         return Numeric(np.array(array) if is_truth else array + 0.0, kind)  # + 0.0: a copy without -0.0
     if (array != np.floor(array)).any() or (np.abs(array) > 2**53).any():
         raise BadExpression("it gives numbers that are not whole; round() or floor() makes them so")
+    if kind == "date" and ((array < DAYS[0]) | (array > DAYS[1])).any():
+        raise BadExpression("it gives days that no calendar has")
     return Numeric(array.astype(np.int64), kind)
 
 

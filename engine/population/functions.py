@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.population.column import EPOCH, Categorical, categorical, parsed
+from engine.population.column import DAYS, Categorical, categorical, parsed
 from engine.population.faults import BadExpression
 
 Value = Any
@@ -148,7 +147,7 @@ def _day_of_month(days: Value) -> Value:
 
 def _dates(days: Value) -> NDArray[np.datetime64]:
     whole = np.asarray(days, dtype=np.float64)
-    if not (np.abs(whole) < date.max.toordinal() - EPOCH).all():
+    if not ((whole >= DAYS[0]) & (whole <= DAYS[1])).all():
         raise BadExpression("a number that is no date")
     return whole.astype(np.int64).astype("datetime64[D]")
 
