@@ -40,7 +40,7 @@ class Function:
         """Return the function of values. Raises BadExpression."""
         if not self.least <= len(values) <= self.most:
             takes = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
-            raise BadExpression(f"{name} takes {takes} values, not {len(values)}")
+            raise BadExpression(f"{name} takes {takes} values, not {len(values)} ({self.meaning})")
         return self.apply(frame, *values)
 
 
