@@ -6,6 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.agents.memory import Memory
 from engine.agents.model import Model
@@ -88,6 +89,12 @@ class Agent:
     def persona(self) -> str:
         """Who this agent is, in words, from the preset's persona template; empty if there is none."""
         return self.world.people.persona(self.id) if self.world.people else ""
+
+    @property
+    def neighbours(self) -> NDArray[np.int32]:
+        """Ids of the agents that this one is joined to in the preset's networks, in order."""
+        people = self.world.people
+        return people.neighbours(self.id) if people else np.empty(0, dtype=np.int32)
 
     @property
     def round(self) -> int:
