@@ -138,7 +138,9 @@ def test_tokens_a_second_against_vllms_own_client(tmp_path: Path) -> None:
             ours.append(_ours(vllm, prompts, tokens, turn + 1))
             theirs.append(_theirs(vllm, tmp_path, tokens))
             print(f"\nours {ours[-1]:.0f}, vllm bench serve {theirs[-1]:.0f} output tokens/s", end="")
-    share = median(ours[1:]) / median(theirs[1:])  # the first time, the server has yet to see the prompts
+    # The first time, the server has yet to see the prompts. Of the others the best, for whatever else the
+    # machine does can only make them slower.
+    share = max(ours[1:]) / max(theirs[1:])
     print(f"\noutput tokens/s: {share:.3f} of vLLM's own client (at least 0.97)")
     assert share >= 0.97
 
