@@ -41,6 +41,11 @@ class Answering:
         self._mail = mail
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Who answers, and which question of the round this is."""
+        return self.question.receiver, self.answered.n_questions
+
+    @property
     def first_key(self) -> int:
         """The key of the first call that is made while answering."""
         return pack(self.answered.round, self.question.receiver, STEP_CALLS + self.answered.n_calls)

@@ -209,7 +209,7 @@ class Mail:
             self._scheduler.begin(activation)
             if self._scheduler.active.get(agent.id) is activation:
                 # Now: what it calls from here on is filed under the place of this turn.
-                self._keep_turn(owner)
+                self._record.asked(question.key, owner.place, owner.message)
         return True
 
     def _check_time(self, question: Question, round_: int) -> None:
@@ -220,14 +220,9 @@ class Mail:
         if past and not past.answered and self.history.is_over(round_, question.group):
             raise AskFailed(f"round {round_} is over")
 
-    def _keep_turn(self, owner: Answering, answer: Any = None, error: str | None = None) -> None:
-        question = owner.question
-        place = (question.receiver, owner.answered.n_questions)
-        self._record.asked(question.key, place, owner.message, answer, error)
-
     def ended(self, owner: Answering, answer: Any, error: str | None) -> None:
         """Record an answer, send it, and let the agent go on to the next question."""
-        self._keep_turn(owner, answer, error)
+        self._record.answered(owner.question.key, owner.place, owner.message, answer, error)
         owner.answered.n_questions += 1
         self.reply(owner.origin, Reply(owner.question.key, msgspec.Raw(_encode(answer)), error, owner.sent))
         self.idle(owner.question.receiver)

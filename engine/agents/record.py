@@ -38,8 +38,13 @@ class Record(Protocol):
     def told(self, sender: int, inbox: CallKey, message: Any) -> None:
         """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
 
-    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
-        """Keep a question; `place` is (receiver, place among those it answers in this round)."""
+    def asked(self, key: int, place: tuple[int, int], message: Any) -> None:
+        """Keep a question that is taken up; `place` is (receiver, place among those of this round)."""
+
+    def answered(
+        self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None
+    ) -> None:
+        """Keep a question with its answer, or with why there is none."""
 
     def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
         """Keep the leading messages of many prompts."""

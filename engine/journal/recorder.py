@@ -106,18 +106,27 @@ class Recorder:
             text = storable_text(json_text(message), self._max_chars)
             self._batch.messages.append((None, "tell", round_, receiver, turn, sender, text, None, None))
 
-    def asked(self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None) -> None:
-        """Record a question; `place` is (receiver, place among those that it answers in the round).
+    def asked(self, key: int, place: tuple[int, int], message: Any) -> None:
+        """Record that a question is taken up; `place` is (receiver, place among those of the round).
 
         Questions come in the order of their arrival, so the place is what a repetition of the run keeps to.
         """
+        self._question(key, place, message, None, None)
+
+    def answered(
+        self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None
+    ) -> None:
+        """Record a question with its answer, or with why there is none."""
+        self._question(key, place, message, json_text(answer) if error is None else None, error)
+
+    def _question(
+        self, key: int, place: tuple[int, int], message: Any, answer: str | None, error: str | None
+    ) -> None:
         receiver, turn = place
         round_, sender, _ = unpack(key)
-        kept = self._transcripts.keeps(receiver)
-        texts = [storable_text(json_text(x), self._max_chars) if kept else None for x in (message, answer)]
-        shown = None if error is None else storable_text(error, self._max_chars)
-        row = (key, "ask", round_, receiver, turn, sender, texts[0], texts[1], shown)
-        self._batch.messages.append(row)
+        texts = [json_text(message), answer] if self._transcripts.keeps(receiver) else [None, None]
+        told, said, why = (None if x is None else storable_text(x, self._max_chars) for x in (*texts, error))
+        self._batch.messages.append((key, "ask", round_, receiver, turn, sender, told, said, why))
 
     def prefix(self, prefix_id: int, messages: Sequence[Turn]) -> None:
         """Make a prefix known; again costs nothing."""

@@ -53,6 +53,8 @@ class ImproviseSettings(ScenarioSettings, frozen=True, kw_only=True, tag="improv
     """Whether an agent's answers depend on how many it has given."""
     most: int = 4
     """Acts in a step."""
+    asking: float = 0.0
+    """Share of the acts that are questions in any case."""
     raising: float = 0.02
     """Share of the steps that raise."""
     log: str = ""
@@ -127,7 +129,8 @@ class Improviser(Agent):
         return float(total)
 
     async def act(self, dice: Random, total: int) -> int:
-        kind = dice.choice(["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"])
+        kinds = ["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"]
+        kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
         match kind:
             case "chat":
                 return await self.chat(dice, total)
@@ -188,7 +191,8 @@ class Improviser(Agent):
     def asking(self, dice: Random, total: int) -> Any:
         """Ask a later agent: in a circle all would wait for ever."""
         later = [other for other in self.within_reach() if other > self.id]
-        return self.ask(dice.choice(later), ["ask", total]) if later else None
+        crowd = dice.random() < 0.5
+        return self.ask(later[-1] if crowd else dice.choice(later), ["ask", total]) if later else None
 
     def within_reach(self) -> range:
         world = self.world

@@ -1,18 +1,16 @@
 """Runs in one process, on any number of workers, whatever arrives when, and whatever dies when.
 
 The result is the same, and what is in the journal is never asked for again.
+
+    SEEDS=2000 pytest tests/integration/recovery/test_any_order.py
 """
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import msgspec
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from engine.models.settings import Policy
 from engine.preset.schema import Answers, Engine, Population, Preset
@@ -20,29 +18,28 @@ from tests.fakes.improvise import CoupledSettings, ImproviseSettings
 from tests.fakes.journals import EXACTLY, WHATEVER_THE_TURNS, content, differences, keys
 from tests.fakes.stage import Stage
 
+SEEDS = range(int(os.environ.get("SEEDS", "50")))
 DIVERGED = {"events": "SELECT detail FROM events WHERE kind = 'diverged'"}
-SEVERAL = settings(max_examples=40, deadline=None)
 
 
-@st.composite
-def plans(draw: Any, **fixed: Any) -> Preset:
-    """Any small run."""
-    size = draw(st.integers(1, 12))
-    kind = draw(st.sampled_from([ImproviseSettings, CoupledSettings]))
-    options = {
-        "plan": draw(st.integers(0, 2**32)),
-        "groups": draw(st.integers(1, min(size, 4))),
-        "rounds": draw(st.integers(1, 4)),
-        "raising": draw(st.sampled_from([0.0, 0.05])),
-    }
-    answers = draw(st.sampled_from([Answers(), Answers(on_failure="last"), Answers(retries=0)]))
+def any_preset(dice: Random, *, stateful: bool = False) -> Preset:
+    """Return any small run."""
+    size = dice.randint(1, 12)
+    settings = dice.choice([ImproviseSettings, CoupledSettings])(
+        plan=dice.getrandbits(32),
+        groups=dice.randint(1, min(size, dice.choice([1, 4]))),
+        rounds=dice.randint(1, 4),
+        raising=dice.choice([0.0, 0.05]),
+        asking=dice.choice([0.0, 0.7]),
+        stateful=stateful,
+    )
     return Preset(
         name="any",
-        scenario=kind(**options | fixed),
+        scenario=settings,
         population=Population(size=size),
         model=Policy(policy="echo"),
-        answers=answers,
-        engine=Engine(workers=1, window=draw(st.sampled_from([1, 3, 1000])), failure_budget=1.0),
+        answers=dice.choice([Answers(), Answers(on_failure="last"), Answers(retries=0)]),
+        engine=Engine(workers=dice.choice([1, 2, 5]), window=dice.choice([1, 3, 1000]), failure_budget=1.0),
     )
 
 
@@ -51,79 +48,74 @@ def on(workers: int, preset: Preset) -> Preset:
     return msgspec.structs.replace(preset, engine=msgspec.structs.replace(preset.engine, workers=workers))
 
 
-@contextmanager
-def folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as path:
-        yield Path(path)
+def folder(path: Path) -> Path:
+    path.mkdir()
+    return path
 
 
-def check_same(one: Path, other: Path, queries: dict[str, str]) -> None:
-    assert differences(content(one / "run.db", queries), content(other / "run.db", queries)) == []
+def check_same(one: Path, other: Path) -> None:
+    assert differences(*(content(path / "run.db", WHATEVER_THE_TURNS) for path in (one, other))) == []
 
 
-@SEVERAL
-@given(preset=plans(), seed=st.integers(0, 2**32))
-def test_the_same_on_any_number_of_workers(preset: Preset, seed: int) -> None:
-    with folder() as one:
-        alone = Stage(on(1, preset), one, Random(seed)).play()
-        for workers in (2, 5):
-            with folder() as many:
-                stage = Stage(on(workers, preset), many, Random(seed)).play()
-                check_same(one, many, WHATEVER_THE_TURNS)
-                assert len(stage.asked) == len(set(stage.asked)) == len(alone.asked)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_on_any_number_of_workers(seed: int, tmp_path: Path) -> None:
+    preset = any_preset(Random(seed))
+    one, two, five = (
+        Stage(on(workers, preset), folder(tmp_path / str(workers)), Random(seed)).play()
+        for workers in (1, 2, 5)
+    )
+    check_same(tmp_path / "1", tmp_path / "2")
+    check_same(tmp_path / "1", tmp_path / "5")
+    assert len(one.asked) == len(two.asked) == len(five.asked)
+    assert len(set(two.asked)) == len(two.asked)
 
 
-KILLS = st.lists(
-    st.tuples(st.integers(1, 60), st.sampled_from(["all", "worker", "service"]), st.sampled_from([1, 2, 5])),
-    max_size=6,
-)
-
-
-def play_with_kills(preset: Preset, path: Path, seed: int, kills: list[tuple[int, str, int]]) -> None:
+def play_with_kills(preset: Preset, path: Path, dice: Random) -> None:
     """Play to the end, and check that nothing in the journal when something dies is asked for again."""
-    order = Random(seed)
-    stage, deaths = Stage(preset, path, order), 0
-    for arrivals, what, workers in kills:
-        stage.go_on(arrivals)
+    stage, deaths = Stage(preset, path, dice), 0
+    for _ in range(dice.randint(1, 6)):
+        stage.go_on(dice.choice([3, 30, 100]) + dice.randrange(100))
         if stage.is_over:
             break
         committed, n_asked = keys(path / "run.db"), len(stage.asked)
-        deaths += what != "all"
-        if what == "all" or deaths > 3:
+        what = dice.choice(["all", "worker", "service"]) if deaths < 3 else "all"
+        deaths += 1
+        if what == "all":
             stage.kill()
-            stage, n_asked, deaths = Stage(on(workers, preset), path, order, resumed=True), 0, 0
+            stage = Stage(on(dice.choice([1, 2, 5]), preset), path, dice, resumed=True)
+            n_asked = deaths = 0
         elif what == "worker":
-            stage.kill_worker(order.randrange(len(stage.workers)))
+            stage.kill_worker(dice.randrange(len(stage.workers)))
         else:
             stage.kill_service()
-        stage.go_on(order.randrange(40))
+        stage.go_on(dice.randrange(200))
         assert committed.isdisjoint(stage.asked[n_asked:]), what
     stage.play()
 
 
-@SEVERAL
-@given(preset=plans(), seed=st.integers(0, 2**32), kills=KILLS)
-def test_the_same_whatever_dies(preset: Preset, seed: int, kills: list[tuple[int, str, int]]) -> None:
-    with folder() as quiet, folder() as stormy:
-        Stage(preset, quiet, Random(seed)).play()
-        play_with_kills(preset, stormy, seed, kills)
-        check_same(quiet, stormy, WHATEVER_THE_TURNS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_whatever_dies(seed: int, tmp_path: Path) -> None:
+    dice = Random(seed)
+    preset = any_preset(dice)
+    Stage(preset, folder(tmp_path / "quiet"), dice).play()
+    play_with_kills(preset, folder(tmp_path / "stormy"), dice)
+    check_same(tmp_path / "quiet", tmp_path / "stormy")
 
 
-@SEVERAL
-@given(preset=plans(stateful=True), seed=st.integers(0, 2**32), kills=KILLS)
-def test_a_replay_agrees_whatever_has_died(
-    preset: Preset, seed: int, kills: list[tuple[int, str, int]]
-) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_replay_agrees_whatever_has_died(seed: int, tmp_path: Path) -> None:
     """Here the answers of an agent depend on who came first, which the journal knows."""
-    with folder() as run:
-        play_with_kills(preset, run, seed, kills)
-        for workers in (1, 2, 5):
-            with folder() as scratch:
-                again = Stage(on(workers, preset), scratch, Random(seed), resumed=True, replay_of=run).play()
-                assert again.asked == []
-                found, there = content(scratch / "run.db", EXACTLY), content(run / "run.db", EXACTLY)
-                for table in ("failures", "messages"):
-                    assert differences({table: there[table]}, {table: found[table]}) == []
-                assert len(again.coordinator.reports) == preset.scenario.rounds
-                assert content(scratch / "run.db", DIVERGED) == {"events": []}
+    dice = Random(seed)
+    preset = any_preset(dice, stateful=True)
+    run = folder(tmp_path / "run")
+    play_with_kills(preset, run, dice)
+    there = content(run / "run.db", EXACTLY)
+    for workers in (1, 2, 5):
+        scratch = folder(tmp_path / f"{workers}")
+        again = Stage(on(workers, preset), scratch, dice, resumed=True, replay_of=run).play()
+        assert again.asked == []
+        found = content(scratch / "run.db", EXACTLY)
+        for table in ("failures", "messages"):
+            assert differences({table: there[table]}, {table: found[table]}) == []
+        assert len(again.coordinator.reports) == preset.scenario.rounds
+        assert content(scratch / "run.db", DIVERGED) == {"events": []}
