@@ -238,7 +238,7 @@ class Coordinator:
         )
 
     def _new_rounds(self) -> Rounds:
-        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._now)
+        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._clock)
 
     def _state_shown(self) -> State:
         rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
@@ -294,7 +294,8 @@ class Coordinator:
     def _share_done(self, process: str, done: ShareDone) -> None:
         state, starts = self._rounds.take(_index(process), done)
         if state is not None and len(self._placement.groups) > 1:
-            self._journal.rounds([row_of_group(done.round, done.group, state, self._now())])
+            seconds = self._clock() - state.began
+            self._journal.rounds([row_of_group(done.round, done.group, state, self._now(), seconds)])
         while (ended := self._rounds.overall()) is not None:
             self._report(*ended)
         if starts:

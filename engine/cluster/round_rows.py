@@ -68,8 +68,8 @@ def outcome_differs(now: Outcome, then: Outcome) -> bool:
     return dict(now.stats) != dict(then.stats) or list(now.histogram) != list(then.histogram)
 
 
-def row_of_group(round_: int, group: int, state: GroupRound, ended: float) -> Round:
-    """Return the row of one group; `ended` in seconds since 1970."""
+def row_of_group(round_: int, group: int, state: GroupRound, ended: float, seconds: float) -> Round:
+    """Return the row of one group; `ended` in seconds since 1970, `seconds` is how long it took."""
     outcome = state.outcome
     assert outcome is not None, "a group is journalled when its round is over"
     return Round(
@@ -83,6 +83,6 @@ def row_of_group(round_: int, group: int, state: GroupRound, ended: float) -> Ro
         histogram=outcome.histogram,
         low=outcome.low,
         high=outcome.high,
-        started=state.began,
-        seconds=ended - state.began,
+        started=ended - seconds,
+        seconds=seconds,
     )

@@ -24,7 +24,7 @@ class GroupRound:
     """By worker."""
     outcome: Outcome | None = None
     began: float = 0.0
-    """Seconds since 1970."""
+    """Seconds on the clock that measures."""
 
     def sent(self) -> Counter[int]:
         """Messages told to agents on other workers in this round, by worker."""
@@ -57,11 +57,11 @@ class Rounds:
         scenario_of: Callable[[int], Scenario],
         placement: Placement,
         n_rounds: int,
-        now: Callable[[], float],
+        clock: Callable[[], float],
     ) -> None:
-        """`scenario_of(round)` concludes that round; `now` is seconds since 1970."""
+        """`scenario_of(round)` concludes that round; `clock` measures seconds, and never goes back."""
         self._scenario_of = scenario_of
-        self._now = now
+        self._clock = clock
         self._placement = placement
         self._last = n_rounds
         self._open: dict[int, dict[int, GroupRound]] = defaultdict(lambda: defaultdict(GroupRound))
@@ -72,7 +72,7 @@ class Rounds:
     def opening(self) -> list[Start]:
         """Return the first round of every group."""
         for group in self._all:
-            self._open[1][group].began = self._now()
+            self._open[1][group].began = self._clock()
         return [Start(group, 1, self._scenario_of(0).opening(group), {}) for group in self._all]
 
     def take(self, worker: int, done: ShareDone) -> tuple[GroupRound | None, list[Start]]:
@@ -143,5 +143,5 @@ class Rounds:
         for source in sources:
             for worker, n in groups[source].sent().items():
                 expected[worker][source] = n
-        self._open[round_ + 1][group].began = self._now()
+        self._open[round_ + 1][group].began = self._clock()
         return Start(group, round_ + 1, outcome.observation, expected)

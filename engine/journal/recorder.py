@@ -13,6 +13,11 @@ from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, MAX_AGENTS, CallKey, unpack
 
 
+QUOTED_CHARS = 1100
+"""Of a reply without a value so much is kept in any case: the agent quoted the first 1000 characters when it asked
+again, and does so when the run is repeated."""
+
+
 class Asked(Protocol):
     """The request that a reply answers."""
 
@@ -86,15 +91,18 @@ class Recorder:
                 result.busy_s,
                 slice_,
                 result.samples,
-                storable_text(result.text, self._max_chars) if kept else None,
+                storable_text(result.text, self._text_chars(value)) if kept else None,
                 storable_messages(request.tail, self._max_chars) if kept else None,
             )
         )
 
+    def _text_chars(self, value: Any) -> int:
+        return self._max_chars if value is not None else max(self._max_chars, QUOTED_CHARS)
+
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record a failed reply, or a failed agent under the key of the call it would have made next."""
         shown = None if traceback is None else storable_text(traceback, self._max_chars)
-        self._batch.failures.append((key, kind, storable_text(detail, self._max_chars), shown, action))
+        self._batch.failures.append((key, kind, storable_text(detail), shown, action))
 
     def told(self, sender: int, inbox: CallKey, message: Any) -> None:
         """Record a message at its place in an inbox, if the transcript of the agent that gets it is kept.

@@ -47,7 +47,7 @@ DO UPDATE SET answer = excluded.answer, error = excluded.error
 WHERE excluded.answer IS NOT NULL OR excluded.error IS NOT NULL"""
 _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description", *PRICES))
 _SLICES = _insert("REPLACE", "slices", ("id", "name"))
-_ROUNDS = _insert("REPLACE", "rounds", ROUND_COLUMNS)
+_ROUNDS = _insert("IGNORE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
 _META = _insert("REPLACE", "meta", ("key", "value"))
 
@@ -102,7 +102,7 @@ class Writer:
         self._put(_REPLIES, batch.replies)
 
     def rounds(self, rounds: Iterable[Round]) -> None:
-        """Take the ends of rounds; a round that is there already is replaced."""
+        """Take the ends of rounds; one that is there already stays as it is."""
         self._put(_ROUNDS, [round_.row() for round_ in rounds])
 
     def model(

@@ -34,7 +34,9 @@ def sent(batch: JournalBatch) -> JournalBatch:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=JournalBatch)
 
 
-def recorded(agent: int = 3, transcripts: str = "all", **result: Any) -> dict[str, Any]:
+def recorded(
+    agent: int = 3, transcripts: str = "all", value: float | None = 33.0, **result: Any
+) -> dict[str, Any]:
     journal = recorder(transcripts)
     key = pack(2, agent, 1)
     result = {
@@ -45,7 +47,7 @@ def recorded(agent: int = 3, transcripts: str = "all", **result: Any) -> dict[st
         "queued_s": 0.5,
         "busy_s": 1.5,
     } | result
-    journal.reply(Call(key), Result(key, **result), model=1, prompt=99, value=33.0, problem=None, slice_=2)
+    journal.reply(Call(key), Result(key, **result), model=1, prompt=99, value=value, problem=None, slice_=2)
     (row,) = sent(journal.take()).replies
     return dict(zip(REPLY_COLUMNS, row, strict=True))
 
@@ -81,6 +83,11 @@ def test_outside_the_sample_only_the_texts_are_missing() -> None:
 def test_the_sample_goes_by_agent() -> None:
     kept = [agent for agent in range(60) if recorded(agent, "1 in 10")["text"]]
     assert kept == [agent for agent in range(60) if Transcripts.parse("1 in 10").keeps(agent)]
+
+
+@pytest.mark.parametrize(("value", "length"), [(33.0, 100), (None, 1100)])
+def test_of_a_reply_without_a_value_enough_is_kept_to_be_quoted(value: float | None, length: int) -> None:
+    assert len(recorded(text="x" * 5000, value=value)["text"]) == length
 
 
 @pytest.mark.parametrize("text", ["x" * 1_000_000, "\ud800", "a\0b", ""])
