@@ -24,6 +24,8 @@ class Record:
         self.failures: dict[str, int] = {}
         self.usage: list[Usage] = []
         self.finished: Finished | None = None
+        self.has_run = False
+        """Whether agents have acted: only then is there something to go on with."""
 
     def add(self, event: Event) -> None:
         """Take in the next event."""
@@ -31,6 +33,7 @@ class Record:
             case RoundReport():
                 self.reports.append(event)
             case Snapshot():
+                self.has_run = self.has_run or event.round > 0
                 self.failures, self.usage = event.failures, event.usage
             case Finished():
                 self.finished = event

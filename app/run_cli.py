@@ -21,7 +21,8 @@ from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
 from app.record import Record
 from app.report import print_error, print_report, print_stop
 from engine.cluster.control import Event, Notice
-from engine.errors import SimtuiError
+from engine.errors import SimtuiError, UsageError
+from engine.journal.manifest import read_manifest
 from engine.journal.run_directory import (
     RunDirectory,
     claim_run_directory,
@@ -105,6 +106,8 @@ def _resume(options: Options, record: Record) -> Client:
     from engine import client
 
     run = runs.find_run(options.preset)
+    if read_manifest(run.manifest).state == "done":
+        raise UsageError("this run is over", where=options.preset, hint="`simtui show` tells how it ended.")
     loaded = runs.load_again(run, options.sets)
     record.name = loaded.preset.name
     record.directory = run
@@ -156,7 +159,7 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         print_stop(narration, last)
     elif last.what:
         print_error(narration, last)
-    if last.state != "done" and record.directory and record.directory.manifest.exists():
+    if last.state != "done" and record.has_run and record.directory:
         name = shlex.quote(runs.name_of(record.directory))
         narration.print(f"go on with: simtui --resume {name}", markup=False, soft_wrap=True)
     return last.exit_code

@@ -51,6 +51,7 @@ class Recorder:
 
     def __init__(self, transcripts: Transcripts, max_chars: int) -> None:
         self._transcripts = transcripts
+        self._keeps_all = transcripts.keeps_all
         self._max_chars = max_chars
         self._known: set[int] = set()
         self._batch = JournalBatch([], [], [], [], [])
@@ -73,7 +74,11 @@ class Recorder:
         """Record a reply. `prompt` is the id of the whole prompt, `value` the answer read, if any."""
         key = request.key
         # The text of a reply without a value is what a repetition of the run needs to go the same way.
-        kept = problem is not None or self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
+        kept = (
+            self._keeps_all
+            or problem is not None
+            or self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
+        )
         self._batch.replies.append(
             (
                 key,

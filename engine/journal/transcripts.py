@@ -31,6 +31,11 @@ class Transcripts:
             raise ValueError(f'{setting!r} is not "all", "none" or "1 in N" with N from 1 to {MAX_AGENTS}')
         return cls(_ALL // int(found[1]))
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the texts of all agents are kept."""
+        return self.threshold == _ALL
+
     def keeps(self, agent: int) -> bool:
         """Tell whether the texts of this agent are kept."""
         return self.threshold == _ALL or _mix(agent) < self.threshold

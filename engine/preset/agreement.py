@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -126,6 +126,18 @@ def _policy(tables: Tables, path: Path, model: Any) -> Iterator[Problem]:
             what=f"{show(model.policy)} is not a policy of scenario {name}",
             allowed=one_of(map(show, offered)),
             nearest=nearest(model.policy, offered),
+        )
+    else:
+        yield from _parameters(registry.find(name).policy_parameters.get(model.policy, ()), path, model)
+
+
+def _parameters(taken: Collection[str], path: Path, model: Policy) -> Iterator[Problem]:
+    for key in sorted(model.parameters.keys() - set(taken)):
+        yield Problem(
+            path=(*path, "parameters", key),
+            what=f"policy {model.policy} has no parameter {show(key)}",
+            allowed=one_of(map(show, taken)) if taken else "none",
+            nearest=nearest(key, taken),
         )
 
 

@@ -79,7 +79,11 @@ class Player(Agent):
     async def step(self, observation: RoundStart) -> float:
         """Name a number."""
         game: GuessAverage = self.world.scenario
-        opening = game.introduction(self.id, self.persona) if observation.round == 1 else ""
+        opening = (
+            game.introduction(self.id - self.world.members.start, self.persona)
+            if observation.round == 1
+            else ""
+        )
         prompt = self.memory.with_user(opening + game.question(observation))
         if game.settings.calls == 2:
             reply = await self.model.chat(prompt, game.free_reply, facts=observation)
@@ -96,6 +100,7 @@ class GuessAverage(Scenario):
     Settings = GuessAverageSettings
     Observation = RoundStart
     policies = rules.POLICIES
+    policy_parameters = rules.POLICY_PARAMETERS
     settings: GuessAverageSettings
 
     def __init__(self, settings: GuessAverageSettings, n_agents: int, seed: int) -> None:
@@ -122,9 +127,12 @@ class GuessAverage(Scenario):
         """Return the first round's observation."""
         return RoundStart(1)
 
-    def introduction(self, agent_id: int, persona: str) -> str:
-        """Return what a player is told about itself at first; ends with a space unless empty."""
-        number = f"You are player {agent_id + 1}. " if self.settings.player_numbers else ""
+    def introduction(self, place: int, persona: str) -> str:
+        """Return what a player is told about itself at first; `place` is its place in its group, from 0.
+
+        Ends with a space unless empty.
+        """
+        number = f"You are player {place + 1}. " if self.settings.player_numbers else ""
         return f"{number}{persona} " if persona else number
 
     def question(self, observation: RoundStart) -> str:
@@ -158,12 +166,12 @@ class GuessAverage(Scenario):
         winners = np.flatnonzero(distance == np.nanmin(distance))
         winning = sorted(set(guesses[winners].tolist()))
         first = tallies[0][0]
-        named = ", ".join(str(first + w + 1) for w in winners[:MAX_NAMED_WINNERS].tolist())
+        named = ", ".join(str(first + w) for w in winners[:MAX_NAMED_WINNERS].tolist())
         stats = rules.describe(guesses, self.settings.decimals) | {
             "target": target,
             "winning number": " and ".join(map(self.write, winning)),
             "winners": len(winners),
-            "winning players": named + (", ..." if len(winners) > MAX_NAMED_WINNERS else ""),
+            "winning agents": named + (", ..." if len(winners) > MAX_NAMED_WINNERS else ""),
         }
         average = float(np.nanmean(guesses))
         text = rules.announcement(self.settings, round_, average, target, [self.write(w) for w in winning])

@@ -193,3 +193,5 @@ POLICIES: Mapping[str, Rule] = {
     "nash": _play_nash,
     "random": _play_random,
 }
+
+POLICY_PARAMETERS = {"level_k": ("level",), "cognitive_hierarchy": ("tau",)}

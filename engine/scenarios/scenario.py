@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -66,6 +66,8 @@ class Scenario:
     """Whether groups depend on each other: then they may exchange messages, and none begins a round before
     all have ended the last."""
     policies: ClassVar[Mapping[str, Rule]] = {}
+    policy_parameters: ClassVar[Mapping[str, Collection[str]]] = {}
+    """The parameters that each policy takes; a policy that is not named here takes none."""
 
     def __init__(self, settings: Any, n_agents: int, seed: int) -> None:
         self.settings = settings

@@ -68,7 +68,7 @@ class Bench:
         if agent_id not in self.agents:
             self.agents[agent_id] = Agent(agent_id)
             self.agents[agent_id].world = SimpleNamespace(  # type: ignore[assignment]
-                model=self.model, shared=RULES, slice=0, people=None
+                model=self.model, shared=RULES, slice=0, people=None, members=range(1000)
             )
         agent = self.agents[agent_id]
         self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))

@@ -141,7 +141,7 @@ def test_a_signal_asks_the_run_to_stop_and_waits_for_it(
     out, err = capsys.readouterr()
     assert "winners" in out
     assert "Ctrl-C ends the run at once" in err
-    assert err.endswith("interrupted; everything up to here is saved\n")
+    assert "interrupted; everything up to here is saved\ngo on with: simtui --resume " in err
 
 
 def test_a_second_ctrl_c_kills_a_run_that_does_not_stop(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from engine.preset.load import from_toml
 from engine.preset.schema import Answers, Engine, Journal, Population, Preset
 from engine.preset.variants import structs
 from engine.preset.write import to_toml
-from engine.scenarios.guess_average import GuessAverage, GuessAverageSettings
+from engine.scenarios.guess_average import GuessAverageSettings
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -23,8 +23,8 @@ DUMMIES = st.builds(
 )
 POLICIES = st.builds(
     Policy,
-    policy=st.sampled_from(sorted(GuessAverage.policies)),
-    parameters=st.dictionaries(TEXTS, NUMBERS, max_size=3),
+    policy=st.just("cognitive_hierarchy"),
+    parameters=st.dictionaries(st.just("tau"), NUMBERS),
 )
 PRESETS = st.builds(
     Preset,

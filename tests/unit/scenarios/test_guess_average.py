@@ -40,7 +40,7 @@ def test_a_round_ends_with_its_statistics_target_and_winners() -> None:
         "target": pytest.approx(28.0),
         "winning number": "30",
         "winners": 2,
-        "winning players": "2, 3",
+        "winning agents": "1, 2",
     }
     assert sum(outcome.histogram) == 5
     assert (outcome.low, outcome.high) == (0, 100)
@@ -60,7 +60,7 @@ def test_the_outcome_does_not_depend_on_how_the_group_is_spread(
 def test_who_gave_no_answer_counts_for_nothing() -> None:
     outcome = concluded([None, 30, None, 60])
     assert outcome.stats["mean"] == 45
-    assert outcome.stats["winning players"] == "2"
+    assert outcome.stats["winning agents"] == "1"
     assert sum(outcome.histogram) == 2
 
 
@@ -75,19 +75,19 @@ def test_winners_on_both_sides_of_the_target() -> None:
     outcome = concluded([20, 40, 30, 30], ratio=1.0, offset=5.0, decimals=0)
     assert outcome.stats["target"] == 35
     assert outcome.stats["winning number"] == "30 and 40"
-    assert outcome.stats["winning players"] == "2, 3, 4"
+    assert outcome.stats["winning agents"] == "1, 2, 3"
 
 
 def test_many_winners_are_counted_not_listed() -> None:
     outcome = concluded([5.0] * 100)
     assert outcome.stats["winners"] == 100
-    assert outcome.stats["winning players"] == "1, 2, 3, 4, 5, ..."
+    assert outcome.stats["winning agents"] == "0, 1, 2, 3, 4, ..."
 
 
 def test_players_of_a_later_group_keep_their_numbers() -> None:
     played = game(10, groups=2)
     tally = played.tally(range(5, 10), [50, 1, 50, 50, 50])
-    assert played.conclude(1, 1, [tally]).stats["winning players"] == "6, 8, 9, 10"
+    assert played.conclude(1, 1, [tally]).stats["winning agents"] == "5, 7, 8, 9"
 
 
 def test_the_shifted_game() -> None:
