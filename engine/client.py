@@ -20,6 +20,8 @@ from engine.journal.run_directory import RunDirectory
 from engine.preset.schema import Preset
 
 POLL_MS = 200
+TRACKER_SILENCE = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""After a SIGKILL of the coordinator, Python's tracker of semaphores tells of leaks that it mends itself."""
 LOG_TAIL_CHARS = 2000
 
 
@@ -135,6 +137,7 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
             stdout=log,
             stderr=log,
             pass_fds=[theirs],
+            env=os.environ | {"PYTHONWARNINGS": TRACKER_SILENCE},
             start_new_session=True,
         )
     os.close(theirs)

@@ -25,6 +25,8 @@ from engine.errors import JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 
 SNAPSHOT_S = 0.25
+SETTLE_S = 0.004
+"""How long rows wait for others to be committed with them: larger transactions cost less a row."""
 HEARING_S = 5.0
 """How long a run that is over waits for whoever started it to listen."""
 GRACE_S = 5.0
@@ -110,13 +112,13 @@ class CoordinatorNode:
             self._guard(lambda: self._core.rows(process, self._batches.decode(frames[2])))
             if not self._settling:
                 self._settling = True
-                self._loop.call_soon(self._settle)
+                self._loop.call_later(SETTLE_S, self._settle)
         else:
             for message in self._messages.decode(frames[1]):
                 self._guard(partial(self._core.receive, process, message))
 
     def _settle(self) -> None:
-        """Commit once for all batches that arrived in one go."""
+        """Commit once for all batches that have arrived in a while."""
         self._settling = False
         self._guard(self._core.settle)
 

@@ -12,10 +12,9 @@ from engine.journal.storable import Turn, json_text, named, storable_messages, s
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, MAX_AGENTS, CallKey, unpack
 
-
 QUOTED_CHARS = 1100
-"""Of a reply without a value so much is kept in any case: the agent quoted the first 1000 characters when it asked
-again, and does so when the run is repeated."""
+"""Of a reply without a value so much is kept in any case: the agent quoted the first 1000 characters when it
+asked again, and does so when the run is repeated."""
 
 
 class Asked(Protocol):
