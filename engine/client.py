@@ -119,7 +119,7 @@ def replay(preset_toml: str, scratch: Path, run: Path) -> RunClient:
 def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClient:
     paths = RunDirectory(directory)
     try:
-        paths.preset.write_text(preset_toml, encoding="utf-8")
+        _replace(paths.preset, preset_toml.encode())
         log = paths.stderr.open("ab")
     except OSError as error:
         raise UsageError(
@@ -142,6 +142,15 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
         )
     os.close(theirs)
     return RunClient(directory, endpoints, process, ours)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file as a whole, and not at all where nothing changes: a run may be under way on it."""
+    if path.exists() and path.read_bytes() == content:
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    beside.replace(path)
 
 
 def command(*arguments: str) -> Sequence[str]:
