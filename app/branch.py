@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,9 +33,18 @@ def make_branch(parent: RunDirectory, last_round: int, sets: Sequence[str], out:
         if out
         else create_run_directory(parent.path.parent, f"{after.preset.name}-branch", datetime.now())
     )
+    try:
+        _fill(made, parent, last_round, before.toml, after.toml)
+    except BaseException:
+        shutil.rmtree(made.path, ignore_errors=True)  # half a branch is of no use
+        raise
+    return made
+
+
+def _fill(made: RunDirectory, parent: RunDirectory, last_round: int, before: str, after: str) -> None:
     copy_rounds(parent.run_file, made.run_file, last_round)
-    made.before.write_text(before.toml, encoding="utf-8")
-    made.preset.write_text(after.toml, encoding="utf-8")
+    made.before.write_text(before, encoding="utf-8")
+    made.preset.write_text(after, encoding="utf-8")
     manifest = msgspec.structs.replace(
         read_manifest(parent.manifest),
         state="branched",
@@ -44,7 +54,6 @@ def make_branch(parent: RunDirectory, last_round: int, sets: Sequence[str], out:
         parent=Parent(run=str(parent.path), round=last_round),
     )
     write_manifest(manifest, made.manifest)
-    return made
 
 
 def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int) -> None:

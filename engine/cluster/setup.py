@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,8 +141,16 @@ class Setup:
 
     @cached_property
     def roles(self) -> list[Role]:
-        """The same, numbered."""
+        """The same, numbered; a model that a branch has changed is not the one of that name any more."""
+        before = replace(self, preset=self.before, before=None) if self.before else None
+        numbers = {role.name: role.number for role in before.roles} if before else {}
+        free = count(len(numbers) + 1)
         return [
-            Role(name, number, settings.sampling, isinstance(settings, Policy))
-            for number, (name, settings) in enumerate(self.models.items(), start=1)
+            Role(
+                name,
+                numbers[name] if before and before.models.get(name) == settings else next(free),
+                settings.sampling,
+                isinstance(settings, Policy),
+            )
+            for name, settings in self.models.items()
         ]

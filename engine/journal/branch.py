@@ -11,7 +11,7 @@ from engine.journal.reader import Reader
 from engine.journal.writer import Writer
 from engine.keys import pack
 
-_SHARED = ("prefixes", "forms", "models")
+_SHARED = ("prefixes", "forms", "models", "slices")
 _BY_KEY = ("replies", "failures")
 _BY_ROUND = ("messages", "rounds")
 
@@ -31,7 +31,7 @@ def copy_rounds(source: Path, target: Path, last_round: int) -> None:
         )
     Writer(target).close()
     with journal_faults(target, lambda: "the journal of the branch cannot be written"):
-        connection = sqlite3.connect(target)
+        connection = sqlite3.connect(target.absolute().as_uri(), uri=True)
         try:
             connection.execute("ATTACH ? AS parent", (f"{source.absolute().as_uri()}?mode=ro",))
             with connection:

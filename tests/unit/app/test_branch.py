@@ -1,0 +1,81 @@
+"""The run directory of a branch."""
+
+from pathlib import Path
+
+import pytest
+
+from app.branch import make_branch
+from engine.cluster.endpoints import Endpoints
+from engine.cluster.setup import Setup
+from engine.errors import SimtuiError, UsageError
+from engine.journal.batch import JournalBatch
+from engine.journal.manifest import Parent, read_manifest
+from engine.journal.reader import Reader
+from engine.journal.run_directory import RunDirectory
+from engine.preset.load import from_toml
+from tests.fakes.journal import ended, reply
+from tests.fakes.run_directories import make_run
+
+
+def played(tmp_path: Path) -> RunDirectory:
+    rows = [reply(round_, agent, value=1.0) for round_ in (1, 2) for agent in range(4)]
+    return make_run(tmp_path / "run", JournalBatch(rows), [ended(1), ended(2)])
+
+
+def test_a_branch_knows_its_parent_and_both_presets(tmp_path: Path) -> None:
+    parent = played(tmp_path)
+    made = make_branch(parent, 1, ["model.latency_s=2.5"], str(tmp_path / "branch"))
+    manifest = read_manifest(made.manifest)
+    assert manifest.parent == Parent(run=str(parent.path), round=1)
+    assert (manifest.state, manifest.ended) == ("branched", None)
+    assert "latency_s = 2.5" in made.preset.read_text()
+    assert "latency_s = 2.5" not in made.before.read_text()
+    with Reader(made.run_file) as file:
+        assert [round_.round for round_ in file.rounds()] == [1]
+
+
+def test_without_a_place_it_lies_beside_its_parent(tmp_path: Path) -> None:
+    made = make_branch(played(tmp_path), 1, ["model.latency_s=2.5"], None)
+    assert made.path.parent == tmp_path
+    assert made.path.name.startswith("demo-branch-")
+
+
+@pytest.mark.parametrize(
+    ("sets", "what"),
+    [
+        (["population.size=5"], "population.size is the same in all branches"),
+        (["scenario.groups=2"], "scenario.groups is the same in all branches"),
+        (["seed=2"], "seed is the same in all branches"),
+        (["scenario.rounds=1"], "after round 1 there is no round left"),
+        (["model.nonsense=1"], "nonsense"),
+    ],
+)
+def test_what_cannot_be_branched(tmp_path: Path, sets: list[str], what: str) -> None:
+    parent = played(tmp_path)
+    with pytest.raises(SimtuiError, match=what):
+        make_branch(parent, 1, sets, str(tmp_path / "branch"))
+    assert not (tmp_path / "branch").exists()
+
+
+def test_a_round_that_is_not_there_leaves_nothing_behind(tmp_path: Path) -> None:
+    parent = played(tmp_path)
+    with pytest.raises(UsageError, match="is not a finished round"):
+        make_branch(parent, 7, ["scenario.rounds=9"], str(tmp_path / "branch"))
+    assert not (tmp_path / "branch").exists()
+
+
+def test_a_branch_of_a_branch_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    made = make_branch(played(tmp_path), 1, [], str(tmp_path / "branch"))
+    with pytest.raises(UsageError, match="this run is a branch itself") as caught:
+        make_branch(made, 1, [], str(tmp_path / "twig"))
+    assert "parent" in caught.value.hint
+
+
+@pytest.mark.parametrize(("sets", "number"), [([], 1), (["model.latency_s=2.5"], 2)])
+def test_a_changed_model_has_a_number_of_its_own(tmp_path: Path, sets: list[str], number: int) -> None:
+    """The replies of the shared rounds came from the model of then."""
+    made = make_branch(played(tmp_path), 1, sets, str(tmp_path / "branch"))
+    before, after = (from_toml(path.read_bytes(), "preset") for path in (made.before, made.preset))
+    setup = Setup(after, made.path, Endpoints.in_folder(""), made.path, before=before, branched_at=1)
+    assert [role.number for role in setup.roles] == [number]
+    assert [role.number for role in setup.phases[0][1].roles] == [1]
