@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import difflib
 import json
-import sqlite3
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from app import runs
 from app.sanitise import clean
 from engine import client
 from engine.cluster.control import Finished
 from engine.errors import SimtuiError, UsageError
 from engine.journal.reader import Reader
 from engine.journal.run_directory import RunDirectory
-from engine.keys import unpack
+from engine.journal.run_file import RunFile
+from engine.keys import pack, unpack
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """A call that is not what it was; a prompt is None where there is none or it was not kept."""
+    """A call that is not what it was: its prompt then and now.
+
+    `then` is None where there was none or it was not kept, `now` where the call is not made any more.
+    """
 
     round: int
     agent: int
     call: int
     then: list[Any] | None
-    now: list[Any]
+    now: list[Any] | None
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,9 @@ def replay(run: RunDirectory) -> Replay:
         )
     with tempfile.TemporaryDirectory(prefix="simtui-replay-") as folder:
         scratch = RunDirectory(Path(folder))
-        _run(client.replay(run.preset.read_text(encoding="utf-8"), scratch.path, run.path))
-        return _findings(run, scratch, n_rounds)
+        _run(client.replay(runs.for_scratch(run).toml, scratch.path, run.path))
+        with Reader(scratch.run_file) as found, Reader(run.run_file) as then:
+            return _findings(found, then, n_rounds)
 
 
 def _run(started: client.RunClient) -> None:
@@ -87,23 +93,39 @@ def _run(started: client.RunClient) -> None:
             raise SimtuiError(event.what, where=event.where, hint=event.hint)
 
 
-def _findings(run: RunDirectory, scratch: RunDirectory, n_rounds: int) -> Replay:
-    with closing(sqlite3.connect(scratch.run_file)) as found, closing(sqlite3.connect(run.run_file)) as then:
-        rounds = [
-            int(detail.rpartition(" ")[2])
-            for (detail,) in found.execute("SELECT detail FROM events WHERE kind = 'diverged' ORDER BY id")
-        ]
-        calls = found.execute("SELECT key, detail FROM failures WHERE kind = 'diverged' ORDER BY key")
-        return Replay(n_rounds, rounds, [_divergence(then, key, now) for key, now in calls])
+_ROUNDS = "SELECT detail FROM events WHERE kind = 'diverged' ORDER BY id"
+_CALLS = "SELECT key, detail FROM failures WHERE kind = 'diverged' ORDER BY key"
+_PROMPT = "SELECT messages FROM replies WHERE key = ?"
+_KEYS = "SELECT key FROM replies WHERE key < ? ORDER BY key"
 
 
-def _divergence(then: sqlite3.Connection, key: int, now: str) -> Divergence:
-    row = then.execute("SELECT messages FROM replies WHERE key = ?", (key,)).fetchone()
-    before = json.loads(row[0]) if row and row[0] else None
-    return Divergence(*unpack(key), then=before, now=json.loads(now))
+def _findings(found: RunFile, then: RunFile, n_rounds: int) -> Replay:
+    rounds = [int(detail.rpartition(" ")[2]) for (detail,) in found.rows(_ROUNDS)]
+    calls = [Divergence(*unpack(key), _prompt(then, key), json.loads(now)) for key, now in found.rows(_CALLS)]
+    end = pack(n_rounds + 1, 0)
+    calls += [Divergence(*unpack(key), _prompt(then, key), None) for key in _missing(then, found, end)]
+    return Replay(n_rounds, rounds, sorted(calls, key=lambda call: (call.round, call.agent, call.call)))
+
+
+def _missing(then: RunFile, found: RunFile, end: int) -> Iterator[int]:
+    """Yield the calls before `end` that were made then and not now, in order and in little memory."""
+    now = chain.from_iterable(found.stream(_KEYS, end))
+    next_now = next(now, None)
+    for (key,) in chain.from_iterable(then.stream(_KEYS, end)):
+        while next_now is not None and next_now[0] < key:
+            next_now = next(now, None)
+        if next_now is None or next_now[0] != key:
+            yield key
+
+
+def _prompt(then: RunFile, key: int) -> list[Any] | None:
+    row = then.row(_PROMPT, key)
+    return json.loads(row[0]) if row and row[0] else None
 
 
 def _difference(call: Divergence) -> list[str]:
+    if call.now is None:
+        return ["  is not made any more", *_lines(call.then or [], "  - ")]
     if call.then is None:
         return ["  the journal has no prompt for this call", *_lines(call.now, "  + ")]
     before, after = _lines(call.then, ""), _lines(call.now, "")

@@ -21,8 +21,7 @@ from app.narrator import LiveNarrator, Narrator, PlainNarrator, Verbosity
 from app.record import Record
 from app.report import print_error, print_report, print_stop
 from engine.cluster.control import Event, Notice
-from engine.errors import SimtuiError, UsageError
-from engine.journal.manifest import read_manifest
+from engine.errors import SimtuiError
 from engine.journal.run_directory import (
     RunDirectory,
     claim_run_directory,
@@ -106,8 +105,6 @@ def _resume(options: Options, record: Record) -> Client:
     from engine import client
 
     run = runs.find_run(options.preset)
-    if read_manifest(run.manifest).state == "done":
-        raise UsageError("this run is over", where=options.preset, hint="`simtui show` tells how it ended.")
     loaded = runs.load_again(run, options.sets)
     record.name = loaded.preset.name
     record.directory = run

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
-from engine.journal.listing import is_run
+from engine.journal.listing import is_run, look_at
 from engine.journal.run_directory import RunDirectory, default_parent
 
 if TYPE_CHECKING:
@@ -38,10 +38,14 @@ def name_of(run: RunDirectory) -> str:
 
 
 def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
-    """Return the preset of a run with a few settings changed, of those that may. Raises SimtuiError."""
+    """Return the preset of a run that can go on, with a few settings changed, of those that may.
+
+    Raises SimtuiError.
+    """
     from engine.preset import assignments
     from engine.preset.load import load
 
+    _check_that_it_waits(run)
     layer = _layer_of(run)
     before = load([layer], str(run.preset)).preset
     loaded = load([layer, assignments.command_line(sets)], str(run.preset))
@@ -53,6 +57,32 @@ def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
                 hint=f"a resumed run may change {' and '.join(CHANGEABLE)}; start a new run for the rest",
             )
     return loaded
+
+
+def for_scratch(run: RunDirectory) -> Loaded:
+    """Return the preset of a run for a repetition that is thrown away. Raises SimtuiError."""
+    from engine.preset import assignments
+    from engine.preset.load import load
+
+    lean = assignments.command_line(["journal.transcripts=none", "journal.durability=os"])
+    return load([_layer_of(run), lean], str(run.preset))
+
+
+def _check_that_it_waits(run: RunDirectory) -> None:
+    glance = look_at(run)
+    if glance.pid is not None:
+        raise UsageError(
+            f"process {glance.pid or 'unknown'} is running this run",
+            where=str(run.path),
+            hint="Wait for it to end, or stop it.",
+        )
+    if glance.state == "done":
+        name = name_of(run)
+        raise UsageError(
+            "this run is done",
+            where=str(run.path),
+            hint=f"`simtui show {name}` tells its results; `simtui branch {name}` goes on in another way.",
+        )
 
 
 def settings_of(run: RunDirectory) -> dict[tuple[str, ...], Any]:

@@ -148,6 +148,8 @@ class Model:
             self._diverge(call)
             if self._beyond is not Beyond.REPORT:
                 return
+        if self._beyond is Beyond.REPORT:
+            self._keep(call, Result(call.key, past.text or ""), past.value, past.problem)
         if past.value is not None:
             value = restored(call.answer, past.value)
             if past.problem is not None:
@@ -171,7 +173,7 @@ class Model:
         self._keep(call, result, None, reason.problem)
         self._retry_or_give_up(call, result.text, reason)
 
-    def _keep(self, call: ModelCall, result: Result, value: Any, problem: Problem | None) -> None:
+    def _keep(self, call: ModelCall, result: Result, value: Any, problem: str | None) -> None:
         self._record.reply(
             call,
             result,
