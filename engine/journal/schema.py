@@ -151,6 +151,6 @@ def v1_first(db: Database) -> None:
 
 def migrate(db: Database) -> None:
     """Bring a file, new or old, to this version of the schema."""
-    MIGRATIONS.apply(db)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    MIGRATIONS.apply(db)
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

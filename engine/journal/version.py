@@ -14,10 +14,21 @@ SCHEMA_VERSION = 1
 """SQLite's user_version: the number of migrations in engine.journal.schema."""
 
 
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file has no tables: of this program or of any other."""
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+
+
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
     """Raise JournalError unless this version can read the file."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == 0 and (application == APPLICATION_ID or is_empty(connection)):
+        raise JournalError(
+            "nothing has been written to this run file",
+            where=str(path),
+            hint="The run ended before it began. Start it anew.",
+        )
     if application != APPLICATION_ID:
         raise JournalError(
             "this is not a run file of simtui",

@@ -274,3 +274,10 @@ class ImproviseCoupled(Improvise):
 
     Settings = CoupledSettings
     coupled = True
+
+
+SCENARIOS = {
+    "improvise": "tests.fakes.improvise:Improvise",
+    "improvise_coupled": "tests.fakes.improvise:ImproviseCoupled",
+}
+"""Where they are to be found by other processes."""

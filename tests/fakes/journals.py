@@ -31,9 +31,12 @@ def content(run_file: Path, queries: dict[str, str]) -> dict[str, list[Any]]:
 
 
 def keys(run_file: Path) -> set[int]:
-    """Return the calls that have a reply."""
-    with closing(sqlite3.connect(run_file)) as db:
-        return {key for (key,) in db.execute("SELECT key FROM replies")}
+    """Return the calls that have a reply, in a file that may not be there yet."""
+    try:
+        with closing(sqlite3.connect(f"{run_file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            return {key for (key,) in db.execute("SELECT key FROM replies")}
+    except sqlite3.OperationalError:
+        return set()
 
 
 def differences(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from inspect import unwrap
 from pathlib import Path
 
@@ -10,6 +12,16 @@ import pytest
 from engine.scenarios import registry
 
 ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def known(folder: Path, scenarios: Mapping[str, str]) -> Iterator[None]:
+    """Let scenarios be known for a while, to this process without looking at all that is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, target in scenarios.items():
+            install(folder, name, target, patch)
+        patch.setattr(registry, "BUILT_IN", {**registry.BUILT_IN, **scenarios})
+        yield
 
 
 def install(folder: Path, name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:

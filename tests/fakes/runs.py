@@ -46,10 +46,11 @@ def trial(
 class Run:
     """A run, and the processes that belong to it."""
 
-    def __init__(self, preset: Preset, directory: Path) -> None:
+    def __init__(self, preset: Preset, directory: Path, *, resumed: bool = False) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
-        self.client = client.start(preset, to_toml(preset), directory)
+        toml = to_toml(preset)
+        self.client = client.resume(toml, directory) if resumed else client.start(preset, toml, directory)
         self.coordinator = psutil.Process(self.client._process.pid)
         self.sockets = Path(self.client._endpoints.folder)
         self.events: list[Event] = []
@@ -111,6 +112,11 @@ class Run:
     def services(self) -> list[psutil.Process]:
         """The model services, which are spawned."""
         return [p for p in self.coordinator.children() if "spawn_main" in " ".join(p.cmdline())]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its coordinator has."""
+        return self.client._process.poll() is not None
 
     def check_that_nothing_is_left(self) -> None:
         """Fail unless all processes end and the folder of sockets goes."""

@@ -35,6 +35,18 @@ from tests.fakes.turns import Clock
 MODEL = "model-default"
 
 
+def by_prompt(request: Request, catalogue: Catalogue) -> str:
+    """Reply to the whole conversation."""
+    text = " ".join(message.content for message in catalogue.messages(request))
+    return reply_to(form_of(catalogue.forms[request.form].answer), text)
+
+
+def by_facts(request: Request, catalogue: Catalogue) -> str:
+    """Reply as the policy "echo" does."""
+    form, text = request.facts
+    return reply_to(form, text)
+
+
 class Files:
     """The journal of a run, without the files beside it."""
 
@@ -81,10 +93,16 @@ class Stage:
     """Plays a run. `order` says what arrives next, among what may."""
 
     def __init__(
-        self, preset: Preset, directory: Path, order: Random, *, resumed: bool = False, **setup: Any
+        self,
+        preset: Preset,
+        directory: Path,
+        order: Random,
+        *,
+        model: Callable[[Request, Catalogue], str] = by_prompt,
+        **setup: Any,
     ) -> None:
         endpoints = Endpoints.in_folder("nowhere")
-        self.setup = Setup(preset, directory, endpoints, directory, resumed=resumed, **setup)
+        self.setup = Setup(preset, directory, endpoints, directory, **setup)
         self.files = Files(self.setup)
         self.clock = Clock()
         self.asked: list[int] = []
@@ -93,6 +111,7 @@ class Stage:
         self.workers: list[Worker] = []
         self.is_over = False
         self._order = order
+        self._model = model
         self._links: defaultdict[tuple[str, str], deque[Callable[[], None]]] = defaultdict(deque)
         self._waiting: dict[int, tuple[str, Request]] = {}
         self._kept: dict[int, Result] = {}
@@ -128,9 +147,7 @@ class Stage:
 
     def _reply(self, key: int) -> None:
         worker, request = self._waiting.pop(key)
-        text = " ".join(message.content for message in self._catalogue.messages(request))
-        form = form_of(self._catalogue.forms[request.form].answer)
-        self._answer(worker, Result(key, reply_to(form, text)))
+        self._answer(worker, Result(key, self._model(request, self._catalogue)))
 
     def _answer(self, worker: str, result: Result) -> None:
         there = {self.name(index): there for index, there in enumerate(self.workers)}.get(worker)

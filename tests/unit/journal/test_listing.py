@@ -67,7 +67,7 @@ def test_a_run_whose_lock_is_held_is_running_whatever_its_manifest_says(tmp_path
 def test_a_run_that_has_just_begun_has_no_file_yet(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", state="running", ended=None)
     run.run_file.write_bytes(b"")
-    with pytest.raises(JournalError, match="not a run file"):
+    with pytest.raises(JournalError, match="nothing has been written"):
         look_at(run)
     lock = Lock(run.lock)
     assert look_at(run).progress.agents is None

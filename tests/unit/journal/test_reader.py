@@ -86,12 +86,21 @@ def newer(path: Path) -> None:
     connection.close()
 
 
+def half_made(path: Path) -> None:
+    """As a run leaves it that is killed while it makes its file."""
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("CREATE TABLE _sqlite_migrations (id)")
+    connection.close()
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
         (lambda path: None, "there is no run file"),
         (Path.mkdir, "there is no run file"),
-        (Path.touch, "not a run file"),
+        (Path.touch, "nothing has been written"),
+        (half_made, "nothing has been written"),
         (lambda path: path.write_text("hello" * 1000), "not a database"),
         (other_program, "not a run file"),
         (newer, f"schema {SCHEMA_VERSION + 3}, this simtui knows schemas up to {SCHEMA_VERSION}"),
