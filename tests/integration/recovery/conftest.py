@@ -8,7 +8,7 @@ from tests.fakes.improvise import SCENARIOS
 from tests.fakes.packages import known
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def improvise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install it."""
     with known(tmp_path_factory.mktemp("packages"), SCENARIOS):

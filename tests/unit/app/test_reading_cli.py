@@ -410,7 +410,7 @@ READERS = (
         (lambda run: run.run_file.unlink(), "there is no run file"),
         (lambda run: run.run_file.write_bytes(run.run_file.read_bytes()[:9000]), "malformed"),
         (lambda run: run.run_file.write_bytes(b"hello" * 1000), "not a database"),
-        (lambda run: run.run_file.write_bytes(b""), "not a run file of simtui"),
+        (lambda run: run.run_file.write_bytes(b""), "nothing has been written to this run file"),
         (lambda run: change(run, "PRAGMA application_id = 7"), "not a run file of simtui"),
         (lambda run: change(run, "PRAGMA user_version = 99"), "this simtui knows schemas up to"),
     ],
