@@ -36,12 +36,26 @@ class Last(NamedTuple):
 class ModelCall(Effect):
     """One question to the model; the result is the parsed answer."""
 
-    __slots__ = ("answer", "facts", "form", "key", "last", "model", "prefix", "prompt", "prompt_id", "tries")
+    __slots__ = (
+        "answer",
+        "facts",
+        "form",
+        "key",
+        "last",
+        "model",
+        "prefix",
+        "prompt",
+        "prompt_id",
+        "slice",
+        "tries",
+    )
     key: int
     """These are set when the call is submitted; the next three are ids."""
     prefix: int
     form: int
     prompt_id: int
+    slice: int
+    """The slice of the population that the agent belongs to; 0 for none."""
     last: Last | None
     """The agent's answer of this form before the call, where the preset may make use of it."""
 
@@ -50,12 +64,8 @@ class ModelCall(Effect):
         self.prompt = prompt
         self.answer = answer
         self.facts = facts
+        self.last = None
         self.tries = 0
-
-    @property
-    def slice(self) -> int:
-        """The slice of the population that the agent belongs to; 0 for none."""
-        return self.activation.agent.world.slice
 
     @property
     def tail(self) -> tuple[Message, ...]:
@@ -66,10 +76,14 @@ class ModelCall(Effect):
         """Queue the request."""
         self.model.submit(self)
 
-    def request(self) -> Request:
-        """Return what goes to the service."""
+    def encoded_tail(self) -> bytes:
+        """Return those messages as they go over the wire."""
+        return _encode(self.prompt.tail)
+
+    def request(self, tail: bytes) -> Request:
+        """Return what goes to the service; `tail` is the encoded one."""
         facts = None if self.facts is None else msgspec.Raw(_encode(self.facts))
-        return Request(self.key, self.prefix, self.form, msgspec.Raw(_encode(self.prompt.tail)), facts)
+        return Request(self.key, self.prefix, self.form, msgspec.Raw(tail), facts)
 
 
 def take_key(activation: Any, n: int = 1) -> int:

@@ -54,6 +54,7 @@ class Model:
         self._record = record
         self._number = number
         self._policy = policy
+        self._keeps_last = policy.on_failure == "last"
         self._wants_facts = wants_facts
         self._beyond = beyond
         self.history: History | None = None
@@ -83,8 +84,8 @@ class Model:
         """Turn a call into a request. Raises TooManyCalls."""
         self.requests.file(call)
         self._place(call)
-        request = call.request()
-        digest = blake2b(b"%x" % call.prefix + bytes(request.tail), digest_size=8).digest()
+        tail = call.encoded_tail()
+        digest = blake2b(b"%x" % call.prefix + tail, digest_size=8).digest()
         call.prompt_id = int.from_bytes(digest, "big") >> 1
         past = self.history.get(call.key) if self.history is not None else None
         if past is not None:
@@ -92,14 +93,16 @@ class Model:
         elif self._beyond is not Beyond.ASK or self._should_be_known(call):
             self._diverge(call)
         else:
+            self.requests.add(call.request(tail))
             self._open[call.key] = call
-            self.requests.add(request)
 
     def _place(self, call: ModelCall) -> None:
         """Give a call its key; in a gather room for all its tries, as others are asked again in any order."""
         if call.tries == 0:
             call.key = take_key(call.activation, 1 if call.gather is None else 1 + self._policy.retries)
-            call.last = self._last.get((call.activation.agent.id, call.form))
+            call.slice = call.activation.agent.world.slice
+            if self._keeps_last:
+                call.last = self._last.get((call.activation.agent.id, call.form))
         elif call.gather is None:
             call.key = take_key(call.activation)
         else:
@@ -137,7 +140,7 @@ class Model:
 
     def _note_last(self, call: ModelCall, value: Any) -> None:
         """Keep the answer to the last call, not the answer that comes last."""
-        if self._policy.on_failure == "last":
+        if self._keeps_last:
             place = call.activation.agent.id, call.form
             if place not in self._last or self._last[place].key < call.key:
                 self._last[place] = Last(call.key, value)
@@ -174,15 +177,7 @@ class Model:
         self._retry_or_give_up(call, result.text, reason)
 
     def _keep(self, call: ModelCall, result: Result, value: Any, problem: str | None) -> None:
-        self._record.reply(
-            call,
-            result,
-            model=self._number,
-            slice_=call.slice,
-            prompt=call.prompt_id,
-            value=value,
-            problem=problem,
-        )
+        self._record.reply(call, result, self._number, value, problem)
 
     def _retry_or_give_up(self, call: ModelCall, reply: str, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT

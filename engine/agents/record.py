@@ -22,17 +22,7 @@ class OnFailure(Protocol):
 class Record(Protocol):
     """Where replies and failures go: the journal's side of a worker."""
 
-    def reply(
-        self,
-        request: Any,
-        result: Any,
-        *,
-        model: int,
-        slice_: int,
-        prompt: int,
-        value: Any,
-        problem: str | None,
-    ) -> None:
+    def reply(self, request: Any, result: Any, model: int, value: Any, problem: str | None) -> None:
         """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
 
     def told(self, sender: int, inbox: CallKey, message: Any) -> None:

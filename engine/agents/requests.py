@@ -38,7 +38,7 @@ class Requests:
 
     def again(self, calls: Iterable[ModelCall]) -> None:
         """Queue every open call once more, for a service that has lost them."""
-        self._queue = [call.request() for call in calls]
+        self._queue = [call.request(call.encoded_tail()) for call in calls]
         self._new_prefixes = {prefix: base for base, prefix in self._prefix_ids.items()}
         self._new_forms = {form_id: self._form(answer) for answer, form_id in self._form_ids.items()}
 

@@ -23,6 +23,10 @@ class Asked(Protocol):
     key: int
     prefix: int
     form: int
+    prompt_id: int
+    """The id of the whole prompt; those above are of its leading messages and of what counts as an answer."""
+    slice: int
+    """The slice of the population that asks; 0 for none."""
 
     @property
     def tail(self) -> Sequence[Turn]:
@@ -59,18 +63,8 @@ class Recorder:
         """Return how many replies, failures and messages wait to be sent."""
         return len(self._batch)
 
-    def reply(
-        self,
-        request: Asked,
-        result: Replied,
-        *,
-        model: int,
-        prompt: int,
-        value: Any,
-        problem: str | None,
-        slice_: int = 0,
-    ) -> None:
-        """Record a reply. `prompt` is the id of the whole prompt, `value` the answer read, if any."""
+    def reply(self, request: Asked, result: Replied, model: int, value: Any, problem: str | None) -> None:
+        """Record a reply of a model, by its number; `value` is the answer read, if any."""
         key = request.key
         # The text of a reply without a value is what a repetition of the run needs to go the same way.
         kept = (
@@ -82,7 +76,7 @@ class Recorder:
             (
                 key,
                 model,
-                prompt,
+                request.prompt_id,
                 request.prefix,
                 request.form,
                 storable_value(value),
@@ -93,7 +87,7 @@ class Recorder:
                 result.tokens_cached,
                 result.queued_s,
                 result.busy_s,
-                slice_,
+                request.slice,
                 result.samples,
                 storable_text(result.text, self._text_chars(value)) if kept else None,
                 storable_messages(request.tail, self._max_chars) if kept else None,

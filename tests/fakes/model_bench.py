@@ -30,7 +30,7 @@ class Record:
         self.prefixes: list[int] = []
         self.forms: list[int] = []
 
-    def reply(self, request: Any, result: Any, *, value: Any, problem: Any, **_: Any) -> None:
+    def reply(self, request: Any, result: Any, model: int, value: Any, problem: str | None) -> None:
         self.replies.append((request.key, value, problem))
 
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:

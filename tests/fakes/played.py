@@ -34,6 +34,13 @@ class _Call:
     tail: tuple[Message, ...]
     prefix: int
     form: int
+    slice: int = 0
+
+    @property
+    def prompt_id(self) -> int:
+        """The id of the whole prompt, as in engine.agents.model."""
+        tail = msgspec.msgpack.encode(self.tail)
+        return int.from_bytes(blake2b(b"%x" % self.prefix + tail, digest_size=8).digest(), "big") >> 1
 
 
 def play(
@@ -77,16 +84,13 @@ def _question(round_: int, agent: int) -> tuple[Message, ...]:
 
 
 def _reply(recorder: Recorder, call: _Call, text: str, answer: Answer) -> Any:
-    tail = msgspec.msgpack.encode(call.tail)
-    digest = blake2b(b"%x" % call.prefix + tail, digest_size=8).digest()
-    prompt = int.from_bytes(digest, "big") >> 1
     result = Result(call.key, text, tokens_in=20, tokens_out=2, tokens_cached=10, busy_s=0.5)
     try:
         value, remark, detail = read_reply(answer, result)
         action = "taken"
     except Unreadable as unreadable:
         value, remark, detail, action = None, unreadable.problem, unreadable.detail, "exclude"
-    recorder.reply(call, result, model=1, prompt=prompt, value=value, problem=remark)
+    recorder.reply(call, result, 1, value, remark)
     if remark is not None:
         recorder.failure(call.key, remark, detail, action)
     return value

@@ -62,8 +62,8 @@ def test_equal_prompts_have_equal_ids_and_others_do_not() -> None:
     seen: list[int] = []
 
     class Noting(Record):
-        def reply(self, request: Any, result: Any, **facts: Any) -> None:
-            seen.append(facts["prompt"])
+        def reply(self, request: Any, result: Any, model: int, value: Any, problem: str | None) -> None:
+            seen.append(request.prompt_id)
 
     bench = Bench()
     bench.model._record = Noting()

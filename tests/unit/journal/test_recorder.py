@@ -22,6 +22,8 @@ class Call:
     key: int
     prefix: int = 5
     form: int = 6
+    prompt_id: int = 99
+    slice: int = 2
     tail: tuple[Message, ...] = field(default=(Message("user", "Name a number."),))
 
 
@@ -47,7 +49,7 @@ def recorded(
         "queued_s": 0.5,
         "busy_s": 1.5,
     } | result
-    journal.reply(Call(key), Result(key, **result), model=1, prompt=99, value=value, problem=None, slice_=2)
+    journal.reply(Call(key), Result(key, **result), 1, value, None)
     (row,) = sent(journal.take()).replies
     return dict(zip(REPLY_COLUMNS, row, strict=True))
 
