@@ -24,6 +24,7 @@ class Record:
         self.failures: dict[str, int] = {}
         self.usage: list[Usage] = []
         self.finished: Finished | None = None
+        self.was_killed = False
         self.has_run = False
         """Whether agents have acted: only then is there something to go on with."""
 
@@ -44,6 +45,7 @@ class Record:
 
     def interrupt(self) -> None:
         """Note that the run was killed on request; what it says about its sudden death is no news."""
+        self.was_killed = True
         self.finished = Finished("interrupted", int(ExitCode.INTERRUPTED))
 
     def last_word(self) -> Finished:

@@ -141,6 +141,14 @@ def follow(client: Client, interrupts: Interrupts, narrator: Hearer, record: Rec
             narrator.hear(Notice("warning", f"stopping ({interrupts.reason}); Ctrl-C ends the run at once"))
 
 
+def _interrupted(record: Record) -> str:
+    if not record.has_run:
+        return "interrupted before any agent acted"
+    if record.was_killed:
+        return "ended at once; what was written by then is saved"
+    return "interrupted; everything up to here is saved"
+
+
 def _conclude(record: Record, options: Options, narration: Console) -> int:
     last = record.last_word()
     stream = sys.stderr if options.json else sys.stdout
@@ -151,7 +159,7 @@ def _conclude(record: Record, options: Options, narration: Console) -> int:
         stdout.write(record.as_json() + "\n")
         stdout.flush()
     if last.state == "interrupted":
-        narration.print("interrupted; everything up to here is saved")
+        narration.print(_interrupted(record))
     elif last.state == "budget":
         print_stop(narration, last)
     elif last.what:

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,9 @@ import zmq
 
 from engine.cluster.control import Command, Event, Finished, Stop, Watch
 from engine.cluster.endpoints import Endpoints, new_folder
-from engine.errors import ExitCode, UsageError
+from engine.errors import ExitCode, JournalError, UsageError
+from engine.journal.lock import Lock
+from engine.journal.manifest import read_manifest, write_manifest
 from engine.journal.run_directory import RunDirectory
 from engine.preset.schema import Preset
 
@@ -35,6 +39,7 @@ class RunClient:
         self._endpoints = endpoints
         self._process = process
         self._lifeline = lifeline
+        self._killed = False
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
         self._socket.linger = 1000
@@ -60,13 +65,16 @@ class RunClient:
         self._send(Stop(reason))
 
     def kill(self) -> None:
-        """End the run at once; what the journal has committed stays."""
+        """End the run at once; what the journal has committed stays. `events` notes the run as interrupted."""
+        self._killed = True
         self._process.kill()
 
     def _send(self, command: Command) -> None:
         self._socket.send(msgspec.msgpack.encode(command))
 
     def _died(self) -> Finished:
+        if self._killed:
+            _note_interrupted(RunDirectory(self.directory))
         code = self._process.returncode
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         tail = _tail(RunDirectory(self.directory).stderr)
@@ -142,6 +150,14 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
         )
     os.close(theirs)
     return RunClient(directory, endpoints, process, ours)
+
+
+def _note_interrupted(run: RunDirectory) -> None:
+    """Say in the manifest, if there is one yet, what a coordinator that was killed could not."""
+    with suppress(JournalError):
+        lock = Lock(run.lock)
+        write_manifest(read_manifest(run.manifest).ended_as("interrupted", datetime.now(UTC)), run.manifest)
+        lock.release()
 
 
 def _replace(path: Path, content: bytes) -> None:

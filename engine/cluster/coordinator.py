@@ -94,6 +94,8 @@ class Coordinator:
         n_agents = self._placement.n_agents
         self._token_rate = Rate()
         self._pace = Pace(n_agents * self._n_rounds, n_agents)
+        self._replies_before: int | None = 0 if setup.resumed else None
+        """Replies written when agents began to be rebuilt; None if none ever were."""
         self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
         self._casualties = Casualties()
@@ -160,6 +162,7 @@ class Coordinator:
             self._isolate(key, how)
         self._restarted(process, how, "all workers are rebuilt from the journal")
         self._journal.commit()
+        self._replies_before = self._journal.replies
         self._rounds = self._new_rounds()
         self._known |= {report.round: report for report in self.reports}
         self._unsettled.clear()
@@ -216,17 +219,17 @@ class Coordinator:
         """Return the state of the run as it is now."""
         n_agents, n_rounds = self._placement.n_agents, self._n_rounds
         n_done = self._accounts.n_done
-        self._pace.note(self._clock(), n_done)
+        (self._pace.restart if self._is_catching_up() else self._pace.note)(self._clock(), n_done)
         eta_s, basis = self._pace.eta()
         usage = self._bill.total()
         self._token_rate.note(self._clock(), sum(used.tokens_out for used in usage))
-        finished = self._rounds.finished
+        round_ = min(self._rounds.finished + 1, n_rounds)
         return Snapshot(
             state=self._state_shown(),
-            round=min(finished + 1, n_rounds) if self.state is not State.STARTING else 0,
+            round=round_ if self.state is not State.STARTING else 0,
             rounds=n_rounds,
             n_agents=n_agents,
-            n_done=min(n_done - finished * n_agents, n_agents),
+            n_done=max(0, min(n_done - (round_ - 1) * n_agents, n_agents)),
             in_flight=self._accounts.n_open,
             rate=self._pace.rate,
             elapsed_s=self._clock() - self._accounts.started,
@@ -244,6 +247,12 @@ class Coordinator:
         rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
         return State.REBUILDING if rebuilding else self.state
 
+    def _is_catching_up(self) -> bool:
+        """Tell whether turns end, if at all, without any model: their pace says nothing."""
+        state = self._state_shown()
+        rebuilt = state is State.RUNNING and self._replies_before == self._journal.replies
+        return rebuilt or state in (State.STARTING, State.REBUILDING)
+
     def _ready(self, process: str, description: dict[str, Any]) -> None:
         if self.state is State.RUNNING:
             for worker in range(self._placement.n_workers):
@@ -257,7 +266,7 @@ class Coordinator:
             self._files.loaded(self._descriptions)
             self._journal.event("started", "")
             self._accounts.restart_round()
-            self._pace.note(self._clock(), 0)
+            self._pace.restart(self._clock(), 0)
             self._start(self._rounds.opening())
 
     def _progress(self, process: str, work: Work) -> None:

@@ -10,6 +10,8 @@ import pexpect
 import psutil
 import pytest
 
+from engine.journal.listing import look_at
+from engine.journal.run_directory import RunDirectory
 from engine.preset.write import to_toml
 from tests.fakes.runs import trial
 from tests.fakes.waiting import wait_until
@@ -67,6 +69,22 @@ def test_ctrl_c(tmp_path: Path) -> None:
     terminal.child.sendintr()
     assert terminal.exit_code() == 130
     terminal.check_that_nothing_is_left("interrupted")
+
+
+def test_ctrl_c_again_and_again_on_a_run_that_hangs(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    [coordinator] = psutil.Process(terminal.child.pid).children()
+    coordinator.suspend()
+
+    def has_ended() -> bool:
+        terminal.child.sendintr()
+        return not _alive(coordinator)
+
+    wait_until(has_ended, "the coordinator is killed")
+    assert terminal.exit_code() == 130
+    terminal.check_that_nothing_is_left("interrupted")
+    glance = look_at(RunDirectory(terminal.directory))
+    assert (glance.state, glance.resumable) == ("interrupted", True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

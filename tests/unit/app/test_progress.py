@@ -1,3 +1,4 @@
+import pytest
 from rich.console import Console
 
 from app import progress
@@ -14,7 +15,7 @@ def live(width: int, **changes: object) -> str:
 
 def test_plain_line_says_everything() -> None:
     assert progress.plain_line(snapshot(failures={"unparsable": 2, "timeout": 1})) == (
-        "round 2/3: 43/100, 3.2/s, 3 failed, 1 min 15 s left (the last 20 s), 32 in flight"
+        "round 2/3: 43/100, 3 failed, 1 min 15 s left (the last 20 s), 3.2/s, 32 in flight"
     )
 
 
@@ -30,11 +31,30 @@ def test_a_state_that_is_not_running_is_named() -> None:
     assert progress.standing(snapshot(state="stopping")) == "stopping, round 2/3"
 
 
-def test_a_narrow_terminal_gets_one_line_that_keeps_what_matters() -> None:
-    line = live(80, n_agents=1_000_000, n_done=434_434, rate=86_123.0, in_flight=500_000)
-    assert "\n" not in line
-    assert len(line) <= 80
-    assert line.startswith("round 2/3  434,434/1,000,000  86,123/s  1 min 15 s left (the last 20 s)")
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (
+            100,
+            "round 2/3  ━━━━━━╸           434,434/1,000,000  1,234 failed (2.5 %)  1 min 15 s left  86,123/s",
+        ),
+        (80, "round 2/3  434,434/1,000,000  1,234 failed (2.5 %)  1 min 15 s left  86,123/s"),
+        (70, "round 2/3  434,434/1,000,000  1,234 failed (2.5 %)  1 min 15 s left"),
+        (60, "round 2/3  434,434/1,000,000  1,234 failed (2.5 %)"),
+        (40, "round 2/3  434,434/1,000,000"),
+    ],
+)
+def test_a_narrow_terminal_gets_one_line_that_keeps_what_matters(columns: int, shown: str) -> None:
+    counts = {"n_agents": 1_000_000, "n_done": 434_434, "rate": 86_123.0, "in_flight": 500_000}
+    used = [Usage("default", "", 50_000, 9000, 100, 0)]
+    failures = {"unparsed": 1234, "repaired": 99}
+    line = live(columns, **counts, failures=failures, usage=used, token_rate=300.0)
+    assert line.rstrip() == shown
+
+
+def test_what_is_over_has_no_time_left() -> None:
+    over = snapshot(state="done", round=3, n_done=100, in_flight=0, failures={"unparsed": 2})
+    assert progress.plain_line(over) == "done, round 3/3: 100/100, 2 failed"
 
 
 def test_a_wide_terminal_gets_a_bar() -> None:
@@ -53,5 +73,5 @@ def test_failures_tokens_and_money_are_told_while_the_run_goes() -> None:
     line = progress.plain_line(
         snapshot(failures={"unparsed": 4, "repaired": 12}, usage=used, token_rate=12.34)
     )
-    assert "4 failed (2 %), 12 repaired, " in line
-    assert line.endswith(", 0.5 USD, 12.30 tokens/s, 32 in flight")
+    assert "4 failed (2 %), 1 min" in line
+    assert line.endswith(", 12 repaired, 0.5 USD, 12.30 tokens/s, 32 in flight")

@@ -145,9 +145,20 @@ def test_a_signal_asks_the_run_to_stop_and_waits_for_it(
 
 
 def test_a_second_ctrl_c_kills_a_run_that_does_not_stop(capsys: pytest.CaptureFixture[str]) -> None:
-    code, client = play(raising(signal.SIGINT, signal.SIGINT), json=True)
+    code, client = play(snapshot(), raising(signal.SIGINT, signal.SIGINT), json=True)
     assert (code, client.killed) == (130, True)
-    assert json.loads(capsys.readouterr().out)["state"] == "interrupted"
+    out, err = capsys.readouterr()
+    assert json.loads(out)["state"] == "interrupted"
+    assert "ended at once; what was written by then is saved\ngo on with: simtui --resume " in err
+
+
+def test_a_run_that_is_killed_before_it_began_promises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _ = play(snapshot(round=0), raising(signal.SIGINT, signal.SIGINT))
+    assert code == 130
+    err = capsys.readouterr().err
+    assert "interrupted before any agent acted" in err
+    assert "saved" not in err
+    assert "--resume" not in err
 
 
 def test_a_run_that_vanishes_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

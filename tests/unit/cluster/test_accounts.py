@@ -97,20 +97,52 @@ def test_no_estimate_without_turns() -> None:
 
 
 def test_no_estimate_from_the_very_first_turns() -> None:
-    pace = Pace(10_000, 10_000)
-    pace.note(0.0, 0)
-    pace.note(1.0, 99)
+    pace = Pace(500, 100)
+    pace.restart(0.0, 0)
+    pace.note(20.0, 24)
     assert pace.eta()[0] is None
-    pace.note(2.0, 100)
-    assert pace.eta()[0] == pytest.approx(9_900 / 50)
+    pace.note(21.0, 25)
+    assert pace.eta() == (pytest.approx(475 * 21 / 25), "at the pace of the last 21 s")
+
+
+def test_many_turns_over_a_while_are_enough_for_a_large_population() -> None:
+    pace = Pace(5_000_000, 1_000_000)
+    pace.restart(0.0, 0)
+    pace.note(1.0, 2000)
+    assert pace.eta()[0] is None
+    pace.note(40.0, 4000)
+    assert pace.eta()[0] == pytest.approx(4_996_000 / 100)
+
+
+def test_what_was_before_a_restart_is_no_basis() -> None:
+    pace = Pace(1000, 100)
+    for second in range(3600):
+        pace.note(float(second), 90)
+    pace.restart(3600.0, 90)
+    assert (pace.rate, pace.eta()[0]) == (0, None)
+    pace.note(3610.0, 190)
+    assert pace.eta()[0] == pytest.approx(81)
+
+
+def test_before_its_own_turns_tell_a_round_goes_by_the_one_before() -> None:
+    pace = Pace(500, 100)
+    pace.restart(0.0, 0)
+    pace.note(60.0, 100)
+    assert pace.eta() == (pytest.approx(240), "at the last round's pace")
+    pace.note(90.0, 101)
+    assert pace.eta()[0] == pytest.approx(210), "the time that it took so far is over"
+    pace.note(900.0, 101)
+    assert pace.eta()[0] == pytest.approx(180), "three rounds are still to come"
+    pace.note(960.0, 200)
+    assert pace.eta()[0] == pytest.approx(300 * 9), "and they may be as slow"
 
 
 def test_an_estimate_and_its_basis() -> None:
     pace = Pace(1000, 100)
     for second in range(11):
-        pace.note(float(second), 10 * second)
-    assert pace.rate == pytest.approx(10)
-    assert pace.eta() == (pytest.approx(90), "at the pace of the last 10 s")
+        pace.note(float(second), 9 * second)
+    assert pace.rate == pytest.approx(9)
+    assert pace.eta() == (pytest.approx(910 / 9), "at the pace of the last 10 s")
 
 
 def test_the_rate_is_that_of_the_last_seconds() -> None:

@@ -155,6 +155,37 @@ def test_rounds_follow_each_other_to_the_end(desks: Desks) -> None:
     assert [report.round for report in desk.reports] == [1, 2]
 
 
+def test_the_last_snapshot_shows_everybody_done(desks: Desks) -> None:
+    desk = desks(rounds=1)
+    desk.all_ready()
+    desk.core.receive("worker-0", Progress(Work(n_done=2)))
+    desk.core.receive("worker-1", Progress(Work(n_done=1)))
+    assert (desk.core.snapshot().round, desk.core.snapshot().n_done) == (1, 3)
+    desk.core.receive("worker-1", Progress(Work(n_done=2)))
+    desk.done(0, 1, [1, 2])
+    desk.done(1, 1, [3, 4])
+    last = desk.core.snapshot()
+    assert (last.state, last.round, last.n_done) == ("done", 1, 4)
+
+
+def test_turns_that_are_rebuilt_are_no_basis_for_the_time_left(desks: Desks) -> None:
+    desk = desks(rounds=3)
+    desk.all_ready()
+    desk.core.lost("worker-1", "was killed by SIGKILL")
+    for worker in ("worker-0", "worker-1"):
+        desk.core.receive(worker, Ready(2))
+        desk.core.receive(worker, Progress(Work(n_done=1)))
+    desk.core.snapshot()
+    desk.clock.now += 1
+    desk.core.receive("worker-0", Progress(Work(n_done=2)))
+    assert desk.core.snapshot().rate == 0
+    desk.core.rows("worker-1", JournalBatch(replies=[reply(1, 3, value=1.0)]))
+    desk.core.settle()
+    desk.core.receive("worker-1", Progress(Work(n_done=2)))
+    desk.clock.now += 1
+    assert desk.core.snapshot().rate == 1
+
+
 def test_what_a_round_rests_on_is_written_before_the_next_one_begins(desks: Desks) -> None:
     desk = desks(rounds=2)
     desk.all_ready()
