@@ -13,13 +13,15 @@ AGENT_BITS = 31
 CALL_BITS = 12
 ROUND_SHIFT = AGENT_BITS + CALL_BITS
 
+PERSONAS = 0
+"""The round before the first one, in which a model writes personas."""
 MAX_ROUNDS = 1 << 20
 MAX_AGENTS = 1 << AGENT_BITS
 MAX_CALLS = 1 << CALL_BITS
 
 
 class CallKey(NamedTuple):
-    """A key taken apart. Rounds count from 1, agents and calls from 0."""
+    """A key taken apart. Rounds count from 1 (0: PERSONAS), agents and calls from 0."""
 
     round: int
     agent: int

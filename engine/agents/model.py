@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,7 +18,7 @@ from engine.errors import SimtuiError
 from engine.journal.history import History, Past
 from engine.keys import unpack
 from engine.models.answers import Problem, Text, Unreadable
-from engine.models.protocol import Result, Sampling
+from engine.models.protocol import Result, Sampling, prompt_id
 from engine.models.reading import Reading
 from engine.models.spent import Spent
 
@@ -85,8 +84,7 @@ class Model:
         self.requests.file(call)
         self._place(call)
         tail = call.encoded_tail()
-        digest = blake2b(b"%x" % call.prefix + tail, digest_size=8).digest()
-        call.prompt_id = int.from_bytes(digest, "big") >> 1
+        call.prompt_id = prompt_id(call.prefix, tail)
         past = self.history.get(call.key) if self.history is not None else None
         if past is not None:
             self._repeat(call, past)

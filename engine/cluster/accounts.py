@@ -14,7 +14,7 @@ AGENT_FAILURES = frozenset(("exception", "deadline", "wrong value", "isolated"))
 
 
 class Accounts:
-    """Latest work of each process by name; workers are the names that begin with "worker"."""
+    """Latest work of each process by name; model services are the names that begin with "model-"."""
 
     def __init__(
         self, n_workers: int, clock: Callable[[], float], journal_seconds: Callable[[], float]
@@ -38,8 +38,8 @@ class Accounts:
 
     @property
     def n_open(self) -> int:
-        """Requests that wait for a reply, as the workers see it."""
-        return sum(work.n_open for name, work in self._work.items() if name.startswith("worker"))
+        """Requests that wait for a reply, as those see it who made them."""
+        return sum(work.n_open for name, work in self._work.items() if not name.startswith("model-"))
 
     @property
     def failures(self) -> Counter[str]:

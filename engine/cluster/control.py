@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from engine.population.persona.diversity import Diversity
 from engine.scenarios.scenario import Outcome
 
 
@@ -45,14 +46,15 @@ class Snapshot(msgspec.Struct, frozen=True, tag=True):
     """The state of a run, a few times a second."""
 
     state: str
-    """"starting", "rebuilding" (a resumed run, up to where it stood), "running", "done", "failed",
-    "interrupted" or "budget"."""
+    """"starting", "writing" (personas, by a model), "rebuilding" (a resumed run, up to where it stood),
+    "running", "done", "failed", "interrupted" or "budget"."""
     round: int
     """The round that the slowest group is in; 0 before the first."""
     rounds: int
     n_agents: int
+    """While personas are written, those whose personas are."""
     n_done: int
-    """Agents that have finished this round, failed ones included."""
+    """Agents that have finished this round, failed ones included; or that have a persona."""
     in_flight: int
     """Model requests that wait for a reply."""
     rate: float
@@ -93,6 +95,36 @@ class RoundReport(msgspec.Struct, frozen=True, tag=True):
     """What was used since the round before was over."""
 
 
+class WritingReport(msgspec.Struct, frozen=True):
+    """What became of the personas that a model was to write."""
+
+    model: str
+    people: int
+    written: int
+    fallen_back: int
+    """Who got the template's text after the last retry."""
+    asked: int
+    """Requests to the model, since this run was last started."""
+    cached: int
+    """Requests that had been paid for before."""
+    refused: dict[str, int] = {}
+    """How often a text was not taken, by reason."""
+
+
+class PeopleReport(msgspec.Struct, frozen=True, tag=True):
+    """Who the agents are, in figures."""
+
+    n_agents: int
+    attributes: int
+    workers: int
+    ties: int = 0
+    crossing: float = 0.0
+    """Share of the ties that lead from one worker to another."""
+    writing: WritingReport | None = None
+    diversity: Diversity | None = None
+    """Of a sample of the personas, if there are any."""
+
+
 class Notice(msgspec.Struct, frozen=True, tag=True):
     """Something worth a line: a model being loaded, an agent that raised for the first time."""
 
@@ -113,7 +145,7 @@ class Finished(msgspec.Struct, frozen=True, tag=True):
     hint: str = ""
 
 
-Event = Snapshot | RoundReport | Notice | Finished
+Event = Snapshot | PeopleReport | RoundReport | Notice | Finished
 
 
 class Watch(msgspec.Struct, frozen=True, tag=True):

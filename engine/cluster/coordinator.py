@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
 from engine.cluster.standstill import Standstill
+from engine.cluster.state import State
 from engine.cluster.surroundings import Surroundings
 from engine.cluster.wire import (
     AskAgain,
@@ -36,23 +36,13 @@ from engine.cluster.wire import (
     Work,
     Written,
 )
+from engine.cluster.writing import PROCESS, Writing
 from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 from engine.journal.history import ISOLATED
-from engine.keys import unpack
+from engine.keys import PERSONAS, unpack
+from engine.models.protocol import Result
 from engine.scenarios.scenario import Outcome
-
-
-class State(StrEnum):
-    """Where a run stands."""
-
-    STARTING = "starting"
-    REBUILDING = "rebuilding"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"
-    BUDGET = "budget"
 
 
 class Coordinator:
@@ -76,9 +66,9 @@ class Coordinator:
             row.round: report_of(row, setup.placement.n_agents, files.known_usage.get(row.round))
             for row in files.known_rounds
         }
-        own = {n: used for n, used in files.known_usage.items() if n > setup.branched_at}
-        over = [used for n, usage in own.items() if n in self._known for used in usage]
-        begun = [used for n, usage in own.items() if n not in self._known for used in usage]
+        own = {n: used for n, used in files.known_usage.items() if n > setup.branched_at or not setup.before}
+        over = [used for n, usage in own.items() if n in {PERSONAS, *self._known} for used in usage]
+        begun = [used for n, usage in own.items() if n not in {PERSONAS, *self._known} for used in usage]
         self._bill = Bill(setup, over, begun)
         self._budget = BudgetWatch(setup.preset.budget, setup.models, [*over, *begun])
         self._outside = surroundings
@@ -102,6 +92,9 @@ class Coordinator:
         self.state = State.STARTING
         self._standstill = Standstill(clock, setup.preset.engine.deadline_s)
         self._descriptions: dict[str, dict[str, Any]] = {}
+        self._writing = Writing(setup, self._journal, surroundings.ask, clock) if setup.must_write else None
+        self.people = files.people
+        """Who the agents are, once all of that is known."""
         self.reports: list[RoundReport] = []
         self.last_word: Finished | None = None
 
@@ -224,9 +217,9 @@ class Coordinator:
         usage = self._bill.total()
         self._token_rate.note(self._clock(), sum(used.tokens_out for used in usage))
         round_ = min(self._rounds.finished + 1, n_rounds)
-        return Snapshot(
+        snapshot = Snapshot(
             state=self._state_shown(),
-            round=round_ if self.state is not State.STARTING else 0,
+            round=round_ if self.state not in (State.STARTING, State.WRITING) else 0,
             rounds=n_rounds,
             n_agents=n_agents,
             n_done=max(0, min(n_done - (round_ - 1) * n_agents, n_agents)),
@@ -239,6 +232,7 @@ class Coordinator:
             usage=usage,
             token_rate=self._token_rate.rate,
         )
+        return self._writing.shown(snapshot) if self._writing else snapshot
 
     def _new_rounds(self) -> Rounds:
         return Rounds(self._scenario_of, self._placement, self._n_rounds, self._clock)
@@ -262,12 +256,46 @@ class Coordinator:
         if description:
             self._descriptions[process] = description
         if not self._waiting_for:
-            self.state = State.RUNNING
             self._files.loaded(self._descriptions)
-            self._journal.event("started", "")
-            self._accounts.restart_round()
-            self._pace.restart(self._clock(), 0)
-            self._start(self._rounds.opening())
+            if self._writing:
+                self.state = State.WRITING
+                self._writing.go_on(self._descriptions)
+            self._open()
+
+    def replies(self, results: list[Result]) -> None:
+        """Take replies to requests of the coordinator itself."""
+        if self._writing and not self.is_over:
+            self._writing.take(results)
+            self._open()
+
+    def _open(self) -> None:
+        """Begin with the first round, once there is everything that has to be there before."""
+        if self._writing:
+            self._account_for(self._writing.work)
+            if self.is_over or self._waiting_for or not self._writing.is_done:
+                return
+            self._close_writing(self._writing)
+        self.state = State.RUNNING
+        self._journal.event("started", "")
+        self._accounts.restart_round()
+        self._pace.restart(self._clock(), 0)
+        self._start(self._rounds.opening())
+
+    def _account_for(self, work: Work) -> None:
+        """Add the coordinator's own requests to those of the workers."""
+        self._accounts.note(PROCESS, work)
+        self._bill.note(PROCESS, work.spent)
+        self._budget.note_worker(PROCESS, work)
+        self._stop_by_budget()
+
+    def _close_writing(self, writing: Writing) -> None:
+        self.people = self._files.written(writing)
+        self._writing = None
+        writing.close()
+        self._outside.emit(self.people)
+        self._bill.close_round()
+        if writing.model not in self._setup.slice_models:
+            self._outside.retire_service(f"model-{writing.model}")
 
     def _progress(self, process: str, work: Work) -> None:
         self._accounts.note(process, work)

@@ -21,8 +21,10 @@ from engine.cluster.run_files import RunFiles
 from engine.cluster.running_marks import RunningMarks
 from engine.cluster.setup import Setup
 from engine.cluster.wire import Shutdown, ToCoordinator, ToService, ToWorker
+from engine.cluster.writing import PROCESS
 from engine.errors import JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
+from engine.models.protocol import RequestBatch, ResultBatch
 
 SNAPSHOT_S = 0.25
 SETTLE_S = 0.004
@@ -42,11 +44,15 @@ class CoordinatorNode:
     def __init__(self, setup: Setup, files: RunFiles, children: Children, context: Context) -> None:
         self._loop = asyncio.get_running_loop()
         self._setup = setup
+        self._context = context
         self._files = files
         self._children = children
         self._encode = msgspec.msgpack.Encoder().encode
         self._messages = msgspec.msgpack.Decoder(list[ToCoordinator])
         self._batches = msgspec.msgpack.Decoder(JournalBatch)
+        self._results = msgspec.msgpack.Decoder(ResultBatch)
+        self._asking: dict[str, Link] = {}
+        """Links to model services that have requests of this process."""
         self._commands = msgspec.msgpack.Decoder(Command)
         self._over = asyncio.Event()
         self._watchers: set[bytes] = set()
@@ -80,6 +86,18 @@ class CoordinatorNode:
     def instruct(self, service: str, message: ToService) -> None:
         self._processes.send([service.encode(), self._encode(message)])
 
+    def ask(self, model: str, batch: RequestBatch) -> None:
+        if model not in self._asking:
+            link = Link(self._context, zmq.DEALER, self._answered)
+            self._asking[model] = link.connect(self._setup.endpoints.model(model), PROCESS.encode())
+        self._asking[model].send([self._encode(batch)])
+
+    def retire_service(self, process: str) -> None:
+        for child in self._children.all:
+            if child.name == process:
+                self._loop.remove_reader(child.sentinel)
+        self.instruct(process, Shutdown())
+
     def emit(self, event: Event) -> None:
         if isinstance(event, Notice):
             log.log(getattr(logging, event.level.upper()), "%s", event.text)
@@ -87,6 +105,8 @@ class CoordinatorNode:
             self._control.send([watcher, self._encode(event)])
 
     def restart_service(self, process: str) -> None:
+        if link := self._asking.pop(process.removeprefix("model-"), None):
+            link.close()  # what it still holds would be asked twice
         self._watch(self._children.restart_service(process))
 
     def restart_workers(self) -> None:
@@ -117,6 +137,9 @@ class CoordinatorNode:
             for message in self._messages.decode(frames[1]):
                 self._guard(partial(self._core.receive, process, message))
 
+    def _answered(self, frames: Frames) -> None:
+        self._guard(lambda: self._core.replies(self._results.decode(frames[0]).results))
+
     def _settle(self) -> None:
         """Commit once for all batches that have arrived in a while."""
         self._settling = False
@@ -141,7 +164,8 @@ class CoordinatorNode:
             case Watch():
                 self._watchers.add(client)
                 self._watched.set()
-                for event in (*self._core.reports, self._core.snapshot()):
+                people = [self._core.people] if self._core.people else []
+                for event in (*people, *self._core.reports, self._core.snapshot()):
                     self._control.send([client, self._encode(event)])
             case Stop(reason):
                 self._core.stop(reason)
@@ -194,6 +218,7 @@ class CoordinatorNode:
         self.emit(last_word)
         await self._children.end(GRACE_S if self._core.are_all_up else 0.0)
         self._control.close(linger_s=1.0)
-        self._processes.close()
+        for link in (self._processes, *self._asking.values()):
+            link.close()
         log.info("%s %s", last_word.state, last_word.what)
         return last_word

@@ -11,18 +11,23 @@ from typing import Any
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
+from engine.cluster import people_rows
 from engine.cluster.children import LogQueue
-from engine.cluster.control import Usage
+from engine.cluster.control import PeopleReport, Usage, WritingReport
+from engine.cluster.people_report import people_report, told
 from engine.cluster.round_rows import usage_by_round
 from engine.cluster.setup import Setup
+from engine.cluster.writing import Writing
 from engine.errors import JournalError
 from engine.journal.lock import Lock
 from engine.journal.manifest import describe_run, read_manifest, write_manifest
+from engine.journal.personas import COMPLETE
 from engine.journal.reader import Reader
 from engine.journal.rounds import Round
 from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
 from engine.models.settings import ModelSettings
+from engine.population.people import People
 
 
 class RunFiles:
@@ -58,6 +63,9 @@ class RunFiles:
             }
         )
 
+        self.people = self._note_people(setup.people) if setup.people and not setup.replay_of else None
+        """Who the agents are; None if they differ by their numbers alone, or if personas must be written."""
+
     def loaded(self, descriptions: dict[str, dict[str, Any]]) -> None:
         """Note what the model services have loaded. Raises JournalError."""
         self._manifest = msgspec.structs.replace(self._manifest, models=descriptions)
@@ -68,6 +76,35 @@ class RunFiles:
             description = descriptions.get(f"model-{role.name}", {})
             self.writer.model(role.number, role.name, backend, description, _prices(settings))
         self.writer.slices([part.name for part in self._setup.preset.slices])
+
+    def written(self, writing: Writing) -> PeopleReport:
+        """Note personas that a model has written. Raises JournalError."""
+        people = self._setup.people
+        assert people is not None
+        self.writer.personas(writing.personas())
+        self.writer.commit()
+        return self._report(people, writing.report())
+
+    def _note_people(self, people: People) -> PeopleReport | None:
+        """Note who the agents are, as far as the file does not say so yet."""
+        known = _known_people(self._setup.past) if self._setup.past else {}
+        if "attributes" not in known:
+            self.writer.people(people.n, people_rows.attributes(people))
+            for part, content in told(people).items():
+                self.writer.population(part, content)
+        if self._setup.must_write:
+            self.writer.commit()
+            return None
+        if COMPLETE not in known:
+            self.writer.personas(people_rows.templated(people, self._setup.preset.journal.transcripts))
+            return self._report(people, None)
+        return self._report(people, msgspec.json.decode(known[COMPLETE], type=PeopleReport).writing)
+
+    def _report(self, people: People, writing: WritingReport | None) -> PeopleReport:
+        report = people_report(people, self._setup.placement, writing)
+        self.writer.population(COMPLETE, report)
+        self.writer.commit()
+        return report
 
     def close(self, state: str) -> None:
         """Write what waits and the last manifest. Raises JournalError, but closes all the same."""
@@ -106,6 +143,11 @@ def _prices(model: ModelSettings) -> tuple[float, float, float, str] | None:
 def _known_usage(run_file: Path) -> dict[int, list[Usage]]:
     with Reader(run_file) as reader:
         return usage_by_round(reader.usage())
+
+
+def _known_people(run_file: Path) -> dict[str, str]:
+    with Reader(run_file) as reader:
+        return reader.population()
 
 
 class RunLog:

@@ -14,10 +14,12 @@ import msgspec
 from engine.cluster import slices
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.placement import Placement
+from engine.journal.personas import Personas
 from engine.journal.run_directory import RunDirectory
 from engine.models.protocol import Sampling
 from engine.models.settings import Model as ModelSettings
 from engine.models.settings import Policy
+from engine.population.persona.settings import Writer
 from engine.population.settings import Population
 from engine.preset.schema import DEFAULT_MODEL, Preset
 from engine.scenarios import registry
@@ -70,9 +72,7 @@ class Setup:
     @property
     def past(self) -> Path | None:
         """The journal with the replies that need not be asked for, if there is one."""
-        if not self.resumed:
-            return None
-        return RunDirectory(self.replay_of or self.directory).run_file
+        return self._journal if self.resumed else None
 
     @property
     def phases(self) -> list[tuple[int, Setup]]:
@@ -116,7 +116,29 @@ class Setup:
             return None
         from engine.population.build import build
 
-        return build(population, self.preset.seed)
+        people = build(population, self.preset.seed)
+        return replace(people, written=Personas(self._journal)) if self.persona_writer else people
+
+    @property
+    def persona_writer(self) -> Writer | None:
+        """How personas are written by a model, if they are."""
+        persona = self.preset.population.persona
+        return persona.writer if persona else None
+
+    @cached_property
+    def must_write(self) -> bool:
+        """Whether personas are to be written before the first round."""
+        if not self.persona_writer or self.replay_of:
+            return False
+        found = Personas(self._journal)
+        try:
+            return not (self.resumed and found.are_complete)
+        finally:
+            found.close()
+
+    @property
+    def _journal(self) -> Path:
+        return RunDirectory(self.replay_of or self.directory).run_file
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave to a spawned process what it can build for itself: a large population is no luggage."""
@@ -135,9 +157,12 @@ class Setup:
 
     @cached_property
     def models(self) -> dict[str, ModelSettings]:
-        """The models that some agent uses, by name."""
+        """The models that some agent uses, and the one that personas are still to be written by, by name."""
         known = {DEFAULT_MODEL: self.preset.model, **self.preset.models}
-        return {name: known[name] for name in dict.fromkeys(self.slice_models)}
+        used = dict.fromkeys(self.slice_models)
+        if self.persona_writer and self.must_write:
+            used.setdefault(self.persona_writer.model)
+        return {name: known[name] for name in used}
 
     @cached_property
     def roles(self) -> list[Role]:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from engine.cluster.control import Event
 from engine.cluster.wire import ToService, ToWorker
+from engine.models.protocol import RequestBatch
 
 
 class Surroundings(Protocol):
@@ -16,6 +17,12 @@ class Surroundings(Protocol):
 
     def instruct(self, service: str, message: ToService) -> None:
         """Send to a model service."""
+
+    def ask(self, model: str, batch: RequestBatch) -> None:
+        """Send requests of the coordinator's own to a model service; `Coordinator.replies` takes replies."""
+
+    def retire_service(self, process: str) -> None:
+        """End a model service that is not needed any more."""
 
     def emit(self, event: Event) -> None:
         """Tell whoever watches."""

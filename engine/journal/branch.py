@@ -7,11 +7,12 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from engine.journal.faults import journal_faults
+from engine.journal.personas import COMPLETE
 from engine.journal.reader import Reader
 from engine.journal.writer import Writer
 from engine.keys import pack
 
-_SHARED = ("prefixes", "forms", "models", "slices")
+_SHARED = ("prefixes", "forms", "models", "slices", "personas")
 _BY_KEY = ("replies", "failures")
 _BY_ROUND = ("messages", "rounds")
 
@@ -27,7 +28,7 @@ def copy_rounds(source: Path, target: Path, last_round: int) -> None:
         raise UsageError(
             f"round {last_round} is not a finished round of that run",
             where=str(source.parent),
-            hint=f"It has finished {n_rounds} rounds; --round takes 1 to {n_rounds}.",
+            hint=_possible(n_rounds),
         )
     Writer(target).close()
     with journal_faults(target, lambda: "the journal of the branch cannot be written"):
@@ -40,10 +41,17 @@ def copy_rounds(source: Path, target: Path, last_round: int) -> None:
             connection.close()
 
 
+def _possible(n_rounds: int) -> str:
+    if n_rounds > 1:
+        return f"It has finished {n_rounds} rounds: --round takes 1 to {n_rounds}."
+    return "It has finished one round: --round 1." if n_rounds else "It has not finished any round yet."
+
+
 def _copy(connection: sqlite3.Connection, last_round: int) -> None:
     conditions = dict.fromkeys(_SHARED, "1 OR ?")
     conditions |= dict.fromkeys(_BY_KEY, f"key < {pack(last_round + 1, 0)} OR 0 * ?")
     conditions |= dict.fromkeys(_BY_ROUND, "round <= ?")
+    conditions["population"] = f"part = '{COMPLETE}' OR 0 * ?"  # the rest is written anew
     for table, condition in conditions.items():
         columns = ", ".join(_stored_columns(connection, table))
         connection.execute(

@@ -39,3 +39,13 @@ class Reader(RunFile):
     def meta(self) -> dict[str, Value]:
         """Return the facts about the whole run."""
         return dict(self.rows("SELECT key, value FROM meta ORDER BY key"))
+
+    def population(self) -> dict[str, str]:
+        """Return what is said of how people were made: JSON by part; nothing if agents are alike."""
+        return dict(self.rows("SELECT part, report FROM population ORDER BY part"))
+
+    def person(self, agent: int) -> dict[str, Any]:
+        """Return what is known of an agent: attributes, and `persona` last; nothing if agents are alike."""
+        names = [name for name, *_ in self.rows("SELECT name FROM pragma_table_info('people')")]
+        row = self.row("SELECT * FROM people WHERE agent = ?", agent)
+        return dict(zip(names[1:], row[1:], strict=True)) if row else {}

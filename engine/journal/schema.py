@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from engine.journal.people import PEOPLE
 from engine.journal.version import APPLICATION_ID, SCHEMA_VERSION
 from engine.journal.views import VIEWS
 
@@ -124,6 +125,27 @@ CREATE TABLE rounds (        -- how a round ended in each group, and in all of t
   PRIMARY KEY (round, grp)
 ) WITHOUT ROWID"""
 
+_WORDS = """
+CREATE TABLE _words (        -- what stands for a number in _people, by the number of its column
+  attribute INTEGER,
+  place INTEGER,
+  word TEXT,
+  PRIMARY KEY (attribute, place)
+) WITHOUT ROWID"""
+
+_PERSONAS = """
+CREATE TABLE personas (      -- who agents are, in words
+  agent INTEGER PRIMARY KEY,
+  written INTEGER,           -- 1: by a model; 0: by the preset's template
+  text TEXT
+)"""
+
+_POPULATION = """
+CREATE TABLE population (    -- how close people come to what the preset asks for
+  part TEXT PRIMARY KEY,
+  report TEXT                -- JSON
+) WITHOUT ROWID"""
+
 _EVENTS = """
 CREATE TABLE events (        -- what happened to the run, in order
   id INTEGER PRIMARY KEY,
@@ -142,8 +164,8 @@ CREATE TABLE meta (          -- facts about the whole run
 @MIGRATIONS()
 def v1_first(db: Database) -> None:
     """Make tables and views."""
-    parts = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META)
-    for table in parts:
+    of_runs = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META)
+    for table in (*of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION):
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

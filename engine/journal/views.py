@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from engine.journal.people import VIEW as PEOPLE
+
 VIEWS = {
+    # What comes before round 1 are replies that personas are made of.
     # A step's calls are numbered below 2048, so its later ones have keys up to key | 2047: one index probe.
     # An agent may have had a value, and then have been left out over a later question of the same step.
     "answers": """
         SELECT round, agent, value, key FROM replies
-        WHERE call < 2048 AND value IS NOT NULL AND NOT EXISTS (
+        WHERE key >= 8796093022208 AND call < 2048 AND value IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM replies AS later
           WHERE later.key > replies.key AND later.key <= (replies.key | 2047) AND later.value IS NOT NULL)
         AND NOT EXISTS (
           SELECT 1 FROM failures
           WHERE failures.key > replies.key AND failures.key <= (replies.key | 2047)
             AND action IN ('exclude', 'fallback', 'last', 'fail', 'agent stopped'))""",
+    "people": PEOPLE.format(""),  # made anew with the attributes when they are written
+    "population_figures": """
+        SELECT json_extract(comparison.value, '$.name') AS name,
+          json_extract(comparison.value, '$.kind') AS kind,
+          json_extract(figure.value, '$.labels') AS labels,
+          json_extract(figure.value, '$.target') AS target,
+          json_extract(figure.value, '$.achieved') AS achieved
+        FROM population, json_each(report, '$.comparisons') AS comparison,
+          json_each(comparison.value, '$.figures') AS figure
+        WHERE part = 'attributes'""",
     "rounds_overall": "SELECT * FROM rounds WHERE grp = -1",
     "round_stats": """
         SELECT round, grp, stat.key AS name, stat.value AS value

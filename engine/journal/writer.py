@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlite_utils import Database
 
 from engine.journal.batch import FAILURE_COLUMNS, MESSAGE_COLUMNS, REPLY_COLUMNS, JournalBatch
 from engine.journal.faults import journal_faults
+from engine.journal.people import Attribute, write_people
 from engine.journal.rounds import ROUND_COLUMNS, Round
 from engine.journal.schema import migrate
 from engine.journal.storable import json_text, storable_text, storable_value
@@ -49,6 +51,8 @@ _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description", 
 _SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("IGNORE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
+_PERSONAS = _insert("REPLACE", "personas", ("agent", "written", "text"))
+_POPULATION = _insert("REPLACE", "population", ("part", "report"))
 _META = _insert("REPLACE", "meta", ("key", "value"))
 
 
@@ -128,6 +132,23 @@ class Writer:
     def meta(self, facts: Mapping[str, Any]) -> None:
         """Note facts about the whole run."""
         self._put(_META, [(key, storable_value(value)) for key, value in facts.items()])
+
+    def people(self, n: int, attributes: Sequence[Attribute]) -> None:
+        """Write what is known of `n` people, at once."""
+        with self._writing("the people cannot be written"), self._db.atomic():
+            write_people(self._db.conn, n, attributes)
+
+    def personas(self, rows: Iterable[tuple[int, bool, str]]) -> None:
+        """Take personas: the agent, whether a model wrote it, and the text."""
+        left = iter(rows)
+        while part := list(islice(left, COMMIT_ROWS)):
+            self._put(
+                _PERSONAS, [(agent, int(written), storable_text(text)) for agent, written, text in part]
+            )
+
+    def population(self, part: str, report: Any) -> None:
+        """Note a part of the report on the population."""
+        self._put(_POPULATION, [(part, json_text(report))])
 
     def commit(self) -> None:
         """Write what waits, in one transaction."""

@@ -158,3 +158,8 @@ class Backend(Protocol):
 def content_id(value: object) -> int:
     """Return a 63-bit id that depends on the content alone, the same in every process and on every host."""
     return int.from_bytes(blake2b(msgspec.msgpack.encode(value), digest_size=8).digest(), "big") >> 1
+
+
+def prompt_id(prefix: int, tail: bytes) -> int:
+    """Return the id of a whole prompt: the id of its leading messages, and the packed others."""
+    return int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,17 @@ from numpy.typing import NDArray
 from engine.population.column import Column, Value
 from engine.population.faults import BadTemplate, PopulationError
 from engine.population.network.graph import Graph
-from engine.population.persona.texts import Texts
 from engine.population.report import Report
 from engine.population.template import Template
 
 _NOBODY: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+
+
+class Written(Protocol):
+    """Texts of some people."""
+
+    def text(self, person: int) -> str | None:
+        """Return a person's text; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class People:
     """Who knows whom, by network."""
     graph: Graph | None = None
     """All networks as one."""
-    written: Texts | None = None
+    written: Written | None = None
     """Personas that a model has written."""
 
     @property

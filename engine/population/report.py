@@ -90,6 +90,20 @@ class Report(msgspec.Struct):
     fittings: list[Fitting] = []
     notes: list[str] = []
 
+    def told(self) -> dict[str, Any]:
+        """Return everything in a form that JSON has, deviations and tests included."""
+        return {**msgspec.to_builtins(self), "comparisons": [_told(one) for one in self.comparisons]}
+
+
+def _told(comparison: Comparison) -> dict[str, Any]:
+    chi_square = comparison.chi_square
+    return {
+        **msgspec.to_builtins(comparison),
+        "largest_deviation": comparison.largest_deviation,
+        "chi_square": chi_square if np.isfinite(chi_square) else None,
+        "p_value": comparison.p_value,
+    }
+
 
 def add(report: Report, source: Source, columns: Columns) -> None:
     """Add what a source was asked for and what came of it."""

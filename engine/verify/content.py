@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from engine.agents.replies import read_reply
 from engine.journal.storable import Value, storable_value
-from engine.keys import unpack
+from engine.keys import PERSONAS, unpack
 from engine.models.answers import Answer, JsonSchema, Problem, Unreadable
-from engine.models.protocol import Finish, Result, content_id
+from engine.models.protocol import Finish, Result, content_id, prompt_id
 from engine.verify.check import Check, Subject
 
 _CUT = re.compile(r" \[\.\.\. cut: \d+ characters\]\Z")
@@ -51,7 +50,9 @@ def replies(subject: Subject) -> Iterator[Check]:
     n_without, n_cut = 0, 0
     for part in subject.file.stream(_ROWS):
         for key, form, value, problem, finish, text, prefix, prompt, messages in part:
-            if text is None or messages is None:
+            if unpack(key).round == PERSONAS:
+                pass  # judged by rules that the preset has, and no answer
+            elif text is None or messages is None:
                 n_without += 1
                 values.add(_unread(key, reader.form(form), value, problem))
             elif _CUT.search(text):
@@ -145,12 +146,11 @@ def _as_sent(form: str) -> list[Any]:
 
 
 def _prompt_id(prefix: int, messages: str) -> int | None:
-    """Return the id that engine.agents.model gives a prompt."""
+    """Return the id that a prompt had."""
     try:
-        tail = msgspec.msgpack.encode(_TURNS.decode(messages))
+        return prompt_id(prefix, msgspec.msgpack.encode(_TURNS.decode(messages)))
     except msgspec.DecodeError:
         return None
-    return int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1
 
 
 def _is_cut(messages: str) -> bool:

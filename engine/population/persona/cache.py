@@ -43,6 +43,7 @@ class FileCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(path, timeout=30.0)
             self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("PRAGMA synchronous = NORMAL")  # a loss of power costs the last replies
             self._file.execute(_MAKE)
         except (sqlite3.Error, OSError) as error:
             raise self._error(error) from error

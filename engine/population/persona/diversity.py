@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from engine.population.faults import PopulationError
 from engine.population.people import People
 from engine.population.persona.languages import words_of
 from engine.population.persona.likeness import near_duplicates
 from engine.population.persona.truth import missing
+from engine.population.streams import shuffled, stream
 
 
 class Diversity(msgspec.Struct, frozen=True):
@@ -25,8 +27,26 @@ class Diversity(msgspec.Struct, frozen=True):
     """Different pairs of words, as a share of all pairs."""
     near_duplicates: float
     """Share of the texts that are nearly the same as another one."""
+    similarity: float
+    """What share of phrases in common counts as that; 1: only equal texts do."""
     coverage: dict[str, float]
     """Share of the texts that name the person's value, by attribute."""
+
+
+SAMPLE = 1000
+"""Personas that are looked at."""
+
+
+def of_sample(people: People) -> Diversity:
+    """Return how varied the personas of a sample of people are.
+
+    Without the library that finds texts which are nearly the same, only equal ones count as that.
+    """
+    sample = shuffled(people.n, stream(0, "diversity"))[:SAMPLE].tolist()
+    try:
+        return diversity(people, sample)
+    except PopulationError:
+        return diversity(people, sample, similarity=1.0)
 
 
 def diversity(people: People, sample: Sequence[int], similarity: float = 0.8) -> Diversity:
@@ -41,6 +61,7 @@ def diversity(people: People, sample: Sequence[int], similarity: float = 0.8) ->
         distinct_1=len({word for one in words for word in one}) / max(1, n_words),
         distinct_2=len(set(pairs)) / max(1, len(pairs)),
         near_duplicates=near_duplicates(texts, similarity),
+        similarity=similarity,
         coverage={name: _coverage(people, sample, texts, name) for name in people.names},
     )
 

@@ -40,6 +40,20 @@ class Ask:
     key: bytes
     person: int
     prompt: str
+    attempt: int = 0
+    """How often this person's text has been asked for before."""
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A reply that was not taken."""
+
+    person: int
+    attempt: int
+    reasons: Sequence[tuple[str, str]]
+    """Each as a kind and in words."""
+    is_last: bool
+    """Whether the template's text is taken now."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +72,14 @@ class Progress:
     open: int
     """Requests of this round that have no reply yet."""
 
+    @property
+    def ended(self) -> int:
+        """Who has a persona, a written one or the template's."""
+        return self.written + self.fallen_back
+
     def eta_s(self, elapsed_s: float) -> float | None:
         """Return the seconds that are left if all goes on as before; None while nothing can be said."""
-        ended, answered = self.written + self.fallen_back, self.asked - self.open
+        ended, answered = self.ended, self.asked - self.open
         if not answered:
             return None
         requests_each = (answered + self.cached) / ended if ended else 1.0
@@ -72,7 +91,7 @@ class PersonaWriter:
     """Has personas written. Raises PopulationError at once if it cannot work.
 
     `model` says in any words which model writes and how (name, temperature, ...): replies are kept in `cache`
-    by this and the prompt. People are taken in batches, each in rounds.
+    by this, the prompt, and which attempt it is. People are taken in batches, each in rounds.
     """
 
     def __init__(
@@ -89,7 +108,8 @@ class PersonaWriter:
         self._chosen = np.flatnonzero(uniform(stream(seed, "written personas"), ids) < settings.share)
         self._n_begun = 0
         self._twins: Counter[bytes] = Counter()
-        self._written: dict[int, str] = {}
+        self.written: dict[int, str] = {}
+        """The texts so far, by person."""
         self._first: dict[int, str] = {}
         """The first prompt of each of the batch whose text is not yet good."""
         self._current: dict[int, Ask] = {}
@@ -99,6 +119,8 @@ class PersonaWriter:
         self.ledger: Counter[str] = Counter()
         """How often a text was not taken, by reason; "fallback" counts whom the template's was given in the
         end."""
+        self.rejections: list[Rejection] = []
+        """The same one by one, for whoever takes them out."""
         self._go_on()
 
     @property
@@ -122,14 +144,14 @@ class PersonaWriter:
 
     def texts(self) -> Texts:
         """Return what has been written."""
-        return Texts(self._people.n, self._written.items())
+        return Texts(self._people.n, self.written.items())
 
     @property
     def progress(self) -> Progress:
         """How far the writing is."""
         return Progress(
             people=len(self._chosen),
-            written=len(self._written),
+            written=len(self.written),
             fallen_back=self.ledger["fallback"],
             asked=self._asked,
             cached=self._cached,
@@ -171,6 +193,8 @@ class PersonaWriter:
             reply = self._replies[ask.key]
             objections = self._objections(person, reply)
             self.ledger.update(kind for kind, _ in objections)
+            if objections:
+                self.rejections.append(Rejection(person, self._round, objections, is_last))
             if not objections or is_last:
                 del self._first[person], self._current[person]
                 self.ledger["fallback"] += bool(objections)
@@ -180,11 +204,13 @@ class PersonaWriter:
                 told = (
                     f"{self._first[person]}\n\nThis text will not do:\n{last}\n\nFor {words}. Write it again."
                 )
-                self._current[person] = self._ask(person, told)
+                self._current[person] = self._ask(person, told, self._round + 1)
+            else:
+                self._current[person] = self._ask(person, ask.prompt, self._round + 1)
         self._round += 1
 
-    def _ask(self, person: int, prompt: str) -> Ask:
-        return Ask(_digest(f"{self._model}\0{prompt}"), person, prompt)
+    def _ask(self, person: int, prompt: str, attempt: int = 0) -> Ask:
+        return Ask(_digest(f"{self._model}\0{attempt}\0{prompt}"), person, prompt, attempt)
 
     def _objections(self, person: int, reply: str | None) -> list[tuple[str, str]]:
         """Return what is wrong with a reply; if nothing is, it becomes the person's text."""
@@ -196,7 +222,7 @@ class PersonaWriter:
             objections = [("nearly the same", "it is nearly the same as another person's")]
         if not objections:
             self._likeness.add(person, text)
-            self._written[person] = text
+            self.written[person] = text
         return objections
 
 

@@ -74,7 +74,7 @@ def test_a_branch_goes_on_as_any_run_file(tmp_path: Path) -> None:
 def test_a_round_that_is_not_over_in_all_groups_cannot_be_shared(tmp_path: Path, last: int) -> None:
     with pytest.raises(UsageError, match="is not a finished round") as caught:
         copy_rounds(parent(tmp_path / "run.db"), tmp_path / "branch.db", last)
-    assert caught.value.hint == "It has finished 2 rounds; --round takes 1 to 2."
+    assert caught.value.hint == "It has finished 2 rounds: --round takes 1 to 2."
     assert not (tmp_path / "branch.db").exists()
 
 
