@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from engine.agents.calls import STEP_CALLS
-from engine.agents.post import Question
+from engine.agents.post import Question, Reply
 from engine.agents.scheduler import Activation
 from engine.keys import pack, unpack
 
@@ -38,7 +38,9 @@ class Answering:
         self.question = question
         self.message: Any = None
         self.answered = answered
+        self.outstanding = 0
         self._mail = mail
+        self._held: Reply | None = None
 
     @property
     def place(self) -> tuple[int, int]:
@@ -49,6 +51,16 @@ class Answering:
     def first_key(self) -> int:
         """The key of the first call that is made while answering."""
         return pack(self.answered.round, self.question.receiver, STEP_CALLS + self.answered.n_calls)
+
+    def release(self, reply: Reply) -> None:
+        """Send the answer, but not before the questions that were asked for its sake are settled."""
+        self._held = reply
+        self.settle()
+
+    def settle(self) -> None:
+        """Send an answer that has waited for that."""
+        if self._held is not None and not self.outstanding:
+            self._mail.reply(self.origin, self._held)
 
     def returned(self, activation: Activation, value: Any) -> None:
         try:

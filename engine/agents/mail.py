@@ -51,6 +51,8 @@ class Mail:
         self._resident = resident
         self._inboxes: dict[int, list[tuple[int, msgspec.Raw]]] = {}
         self._open: dict[int, Ask] = {}
+        self._given_up: dict[int, Ask] = {}
+        """Asks whose agents have gone on, and whose questions are answered all the same."""
         self._queues: dict[int, deque[tuple[int, Question]]] = {}
         self._draining: set[int] = set()
         self._answered: dict[int, Answered] = {}
@@ -96,10 +98,10 @@ class Mail:
         self._check(activation.agent.world, ask.receiver)
         ask.key = take_key(activation)
         given_up = self.history.given_up.get(ask.key) if self.history is not None else None
-        if given_up is None or given_up.answered:
+        if given_up is None:
             self._open[ask.key] = ask
         else:
-            self._give_up(ask, given_up.detail)
+            self._give_up(ask, given_up)
         question = Question(ask.key, ask.receiver, activation.owner.group, msgspec.Raw(_encode(ask.message)))
         there = self._worker_of(ask.receiver)
         if there == self._worker:
@@ -169,6 +171,8 @@ class Mail:
         self.idle(question.receiver)
 
     def _give_up(self, ask: Ask, text: str) -> None:
+        self._given_up[ask.key] = ask
+        ask.activation.owner.outstanding += 1
         self._record.failure(ask.key, NO_ANSWER, text, "told the agent")
         self._scheduler.later(ask, None, NoAnswer(text))
 
@@ -195,7 +199,6 @@ class Mail:
         round_, sender, _ = unpack(question.key)
         owner = Answering(self, origin, question, self._answered_in(question.receiver, round_))
         try:
-            self._check_time(question, round_)
             agent = self._resident(question.receiver, round_)
             if agent is None:
                 return False
@@ -212,31 +215,22 @@ class Mail:
                 self._record.asked(question.key, owner.place, owner.message)
         return True
 
-    def _check_time(self, question: Question, round_: int) -> None:
-        """Raise AskFailed if this question, which was given up, came too late when it was first asked."""
-        if self.history is None:
-            return
-        past = self.history.given_up.get(question.key)
-        if past and not past.answered and self.history.is_over(round_, question.group):
-            raise AskFailed(f"round {round_} is over")
-
     def ended(self, owner: Answering, answer: Any, error: str | None) -> None:
         """Record an answer, send it, and let the agent go on to the next question."""
         self._record.answered(owner.question.key, owner.place, owner.message, answer, error)
         owner.answered.n_questions += 1
-        self.reply(owner.origin, Reply(owner.question.key, msgspec.Raw(_encode(answer)), error, owner.sent))
+        owner.release(Reply(owner.question.key, msgspec.Raw(_encode(answer)), error, owner.sent))
         self.idle(owner.question.receiver)
 
     def _settle(self, reply: Reply) -> None:
-        ask = self._open.pop(reply.key, None)
-        if ask is None:
-            return
-        sent = ask.activation.owner.sent
+        """Take an answer; one that nobody waits for any more has still been waited for by the round."""
+        ask = self._open.pop(reply.key, None) or self._given_up[reply.key]
+        owner = ask.activation.owner
         for worker, n in reply.sent.items():
-            sent[worker] = sent.get(worker, 0) + n
-        given_up = self.history.given_up.get(reply.key) if self.history is not None else None
-        if given_up is not None:
-            self._give_up(ask, given_up.detail)
+            owner.sent[worker] = owner.sent.get(worker, 0) + n
+        if self._given_up.pop(reply.key, None) is not None:
+            owner.outstanding -= 1
+            owner.settle()
             return
         error = AskFailed(reply.error) if reply.error is not None else None
         self._scheduler.later(ask, msgspec.msgpack.decode(reply.message), error)

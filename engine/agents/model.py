@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -133,6 +134,9 @@ class Model:
         self._keep(call, result, value, remark)
         if remark is not None:
             self._record.failure(call.key, remark, detail, TAKEN)
+        self._give(call, value)
+
+    def _give(self, call: ModelCall, value: Any) -> None:
         self._note_last(call, value)
         self._scheduler.complete(call, value)
 
@@ -155,8 +159,7 @@ class Model:
             value = restored(call.answer, past.value)
             if past.problem is not None:
                 self._record.failure(call.key, past.problem, past.detail or "", TAKEN)
-            self._note_last(call, value)
-            self._scheduler.later(call, value)
+            self._scheduler.soon(partial(self._give, call, value))
         else:
             reason = Unreadable(Problem(str(past.problem)), past.detail or "")
             self._retry_or_give_up(call, past.text or "", reason)

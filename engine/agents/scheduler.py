@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.agents.effects import Effect
 from engine.errors import SimtuiError
+from engine.journal.history import End
+from engine.keys import CALL_BITS
 
 if TYPE_CHECKING:
     from engine.agents.agent import Agent
@@ -46,12 +48,17 @@ class Owner(Protocol):
     group: int
     sent: dict[int, int]
     """Messages told to agents on other workers on behalf of this owner, by worker."""
+    outstanding: int
+    """Questions that its turns have given up and that are yet to be answered."""
 
     def returned(self, activation: Activation, value: Any) -> None:
         """The coroutine returned."""
 
     def raised(self, activation: Activation, error: BaseException) -> None:
         """An exception left the coroutine."""
+
+    def settle(self) -> None:
+        """A question that was outstanding is answered."""
 
 
 class Activation:
@@ -80,8 +87,8 @@ class Scheduler:
         self.running: Activation | None = None
         self.mark: MutableSequence[int] | memoryview[int] = [NOBODY]
         """Its one element is the key of the turn that is running, for whoever finds this worker dead."""
-        self.ends: Mapping[int, str] = {}
-        """Keys of turns that end when they are to go on with that key, and why."""
+        self.ends: Mapping[int, End] = {}
+        """By round and agent: turns that end when they are to go on from a key, and why."""
         self.fatal: Exception | None = None
         """Set by what an agent's call has found to end the whole run; the worker raises it."""
         self._clock = clock
@@ -142,8 +149,12 @@ class Scheduler:
     def _advance(self, activation: Activation, resume: Callable[[Any], Any], value: Any) -> None:
         """Let an agent go on up to its next wait; a wait that cannot even begin raises in the agent."""
         while True:
-            if self.ends and activation.key in self.ends:
-                self._cut(activation, self.ends[activation.key])
+            if (
+                self.ends
+                and (end := self.ends.get(activation.key >> CALL_BITS))
+                and activation.key >= end.key
+            ):
+                self._cut(activation, end.kind)
                 return
             try:
                 self.running = activation

@@ -39,7 +39,8 @@ from engine.cluster.wire import (
 from engine.cluster.writing import PROCESS, Writing
 from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
-from engine.journal.history import ISOLATED
+from engine.journal.history import ISOLATED, History
+from engine.journal.run_directory import RunDirectory
 from engine.keys import PERSONAS, unpack
 from engine.models.protocol import Result
 from engine.scenarios.scenario import Outcome
@@ -151,6 +152,7 @@ class Coordinator:
         if remedy is Remedy.GIVE_UP:
             self._give_up(process, how)
             return
+        self._journal.commit()
         if remedy is Remedy.ISOLATE:
             self._isolate(key, how)
         self._restarted(process, how, "all workers are rebuilt from the journal")
@@ -168,10 +170,14 @@ class Coordinator:
         self._outside.restart_workers()
 
     def _isolate(self, key: int, how: str) -> None:
-        """Let an agent never go on from where it went to its death; the journal tells the workers."""
+        """Let an agent never go on from where it went to its death; the journal tells the workers.
+
+        What it did later when it was luckier, and others rest on, is let stand.
+        """
         agent = unpack(key).agent
         text = f"its worker {how}, as {MAX_RESTARTS} did while it was running"
-        self._journal.add(JournalBatch(failures=[(key, ISOLATED, text, None, "agent stopped")]))
+        end = max(key, History(RunDirectory(self._setup.directory).run_file).last_call(agent) + 1)
+        self._journal.add(JournalBatch(failures=[(end, ISOLATED, text, None, "agent stopped")]))
         self._outside.emit(Notice("warning", f"agent {agent} is isolated: {text}"))
 
     def _restarted(self, process: str, how: str, remedy: str) -> None:

@@ -51,6 +51,7 @@ class Share:
         self.world = self._cast.worlds[0]
         self.group = self.world.group
         self.sent: dict[int, int] = {}
+        self.outstanding = 0
         self.values: list[Any] = []
         self.n_answered = 0
         self.n_excluded = 0
@@ -68,6 +69,7 @@ class Share:
         self._observation: Any = None
         self._next = len(members)
         self._n_left = 0
+        self._is_open = False
 
     def begin(self, round_: int, observation: Any) -> None:
         """Open a round."""
@@ -81,6 +83,7 @@ class Share:
         self.n_answered = self.n_excluded = 0
         self._next = 0
         self._n_left = len(self.members)
+        self._is_open = True
 
     @property
     def has_next(self) -> bool:
@@ -144,6 +147,12 @@ class Share:
         else:
             self._stop(activation.agent.id, activation.key, error, _kind(error))
 
+    def settle(self) -> None:
+        """End the round once all turns have ended and all that they have asked is answered."""
+        if self._is_open and self._n_left == 0 and not self.outstanding:
+            self._is_open = False
+            self._done(self)
+
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._agents[index]
         if agent is None:
@@ -174,8 +183,7 @@ class Share:
         self.n_ended += 1
         if self._mail.has_questions:
             self._mail.idle(agent_id)
-        if self._n_left == 0:
-            self._done(self)
+        self.settle()
 
 
 async def _with_inbox(agent: Agent, inbox: list[tuple[int, Any]], observation: Any) -> Any:

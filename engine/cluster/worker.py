@@ -218,7 +218,9 @@ class Worker:
             model.history = history
         self._mail.history = history
         self.scheduler.ends = history.ends
-        last_rounds = {agent: round_ for round_, agent, _ in map(unpack, history.ends)}
+        last_rounds = {
+            agent: round_ for round_, agent, _ in (unpack(end.key) for end in history.ends.values())
+        }
         for share in self._shares:
             share.last_rounds = last_rounds
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine.journal.faults import journal_faults
 from engine.journal.rounds import ALL_GROUPS
 from engine.journal.storable import Value
-from engine.keys import CALL_BITS, ROUND_SHIFT
+from engine.keys import CALL_BITS, ROUND_SHIFT, pack, unpack
 
 BLOCK_AGENTS = 16_384
 MAX_BLOCKS = 4
@@ -37,12 +37,11 @@ class Past(NamedTuple):
     """What was wrong, in the words in which the model was told."""
 
 
-class GivenUp(NamedTuple):
-    """A question whose answer was not waited for any longer."""
+class End(NamedTuple):
+    """Where a turn ended, by the key that its next call would have had, and why."""
 
-    detail: str
-    answered: bool
-    """Whether it was answered all the same."""
+    key: int
+    kind: str
 
 
 _BLOCK = """
@@ -56,10 +55,10 @@ WHERE round = ? AND receiver >= ? AND receiver < ? AND kind = 'ask' ORDER BY rec
 _EXTENT = """
 SELECT coalesce((SELECT max(key) FROM replies), 0), coalesce((SELECT max(round) FROM messages), 0),
   coalesce((SELECT max(round) FROM rounds WHERE grp = ?), 0)"""
-_ENDS = "SELECT key, kind FROM failures WHERE kind IN (?, ?)"
+_ENDS = "SELECT key, kind FROM failures WHERE kind IN (?, ?) ORDER BY key DESC"
 _GIVEN_UP = "SELECT key, detail FROM failures WHERE kind = ?"
-_ANSWERED = "SELECT key FROM messages WHERE key IN (SELECT key FROM failures WHERE kind = ?)"
-_IS_OVER = "SELECT EXISTS(SELECT 1 FROM rounds WHERE round = ? AND grp IN (?, ?))"
+_ASKED = "SELECT coalesce(max(key), 0) FROM messages WHERE sender = ? AND kind = 'ask'"
+_LAST = "SELECT coalesce(max(key), 0) FROM replies WHERE key >= ? AND key < ?"
 
 
 class History:
@@ -75,12 +74,10 @@ class History:
         [(key, in_messages, self.finished)] = self._rows(_EXTENT, ALL_GROUPS)
         self.last_round: int = max(key >> ROUND_SHIFT, in_messages)
         """The last round of which anything is known; all groups have ended `finished` ones."""
-        self.ends: dict[int, str] = dict(self._rows(_ENDS, DEADLINE, ISOLATED))
-        """By the key that its next call would have had: turns that are to end there, and why."""
-        given_up = self._rows(_GIVEN_UP, NO_ANSWER)
-        answered = {key for (key,) in self._rows(_ANSWERED, NO_ANSWER)} if given_up else set()
-        self.given_up = {key: GivenUp(detail, key in answered) for key, detail in given_up}
-        """Questions that were not waited for to the end, by the key of the call that asked."""
+        self.ends = {key >> CALL_BITS: End(key, kind) for key, kind in self._rows(_ENDS, DEADLINE, ISOLATED)}
+        """By round and agent (a key without its call): turns that are to end."""
+        self.given_up: dict[int, str] = dict(self._rows(_GIVEN_UP, NO_ANSWER))
+        """What was told to agents that did not wait for an answer to the end, by the key of their call."""
 
     def get(self, key: int) -> Past | None:
         """Return the reply to a call, if there is one."""
@@ -94,9 +91,14 @@ class History:
             return []
         return self._turns(round_, agent & -BLOCK_AGENTS).get(agent, [])
 
-    def is_over(self, round_: int, group: int) -> bool:
-        """Tell whether a group has ended a round."""
-        return bool(self._rows(_IS_OVER, round_, group, ALL_GROUPS)[0][0])
+    def last_call(self, agent: int) -> int:
+        """Return the key of the last known call of an agent, to its model or to another; 0 if none."""
+        [(last,)] = self._rows(_ASKED, agent)
+        last = max([last, *(key for key in self.given_up if unpack(key).agent == agent)])
+        for round_ in range(max(1, last >> ROUND_SHIFT), self.last_round + 1):
+            [(replied,)] = self._rows(_LAST, pack(round_, agent), pack(round_, agent + 1))
+            last = max(last, replied)
+        return int(last)
 
     def _load_replies(self, block: int) -> dict[int, Past]:
         first = block << CALL_BITS

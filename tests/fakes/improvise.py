@@ -55,6 +55,8 @@ class ImproviseSettings(ScenarioSettings, frozen=True, kw_only=True, tag="improv
     """Acts in a step."""
     asking: float = 0.0
     """Share of the acts that are questions in any case."""
+    circles: bool = False
+    """Whether agents may wait for each other, or for themselves."""
     raising: float = 0.02
     """Share of the steps that raise."""
     log: str = ""
@@ -189,8 +191,9 @@ class Improviser(Agent):
             raise
 
     def asking(self, dice: Random, total: int) -> Any:
-        """Ask a later agent: in a circle all would wait for ever."""
-        later = [other for other in self.within_reach() if other > self.id]
+        """Ask a later agent: in a circle all wait until they are told that no answer will come."""
+        first = 0 if self.world.scenario.settings.circles else self.id + 1
+        later = [other for other in self.within_reach() if other >= first]
         crowd = dice.random() < 0.5
         return self.ask(later[-1] if crowd else dice.choice(later), ["ask", total]) if later else None
 

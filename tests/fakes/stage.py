@@ -15,6 +15,7 @@ import msgspec
 
 from engine.agents.mail import Post
 from engine.agents.scheduler import NOBODY
+from engine.cluster.casualties import MAX_RESTARTS
 from engine.cluster.control import Event, Finished
 from engine.cluster.coordinator import Coordinator
 from engine.cluster.endpoints import Endpoints
@@ -112,6 +113,7 @@ class Stage:
         self.is_over = False
         self._order = order
         self._model = model
+        self._fatal = NOBODY
         self._links: defaultdict[tuple[str, str], deque[Callable[[], None]]] = defaultdict(deque)
         self._waiting: dict[int, tuple[str, Request]] = {}
         self._kept: dict[int, Result] = {}
@@ -192,7 +194,7 @@ class Stage:
         self._start_workers()
 
     def was_running(self, worker: int) -> int:
-        return NOBODY
+        return self._fatal
 
     def end(self) -> None:
         self.is_over = True
@@ -201,14 +203,24 @@ class Stage:
 
     def go_on(self, arrivals: int | None = None) -> Stage:
         """Let things arrive, all or so many, and let every worker run after each."""
-        while not self.is_over and arrivals != 0 and (open_links := [k for k, v in self._links.items() if v]):
-            self._links[open_links[self._order.randrange(len(open_links))]].popleft()()
+        while not self.is_over and arrivals != 0:
+            open_links = [ends for ends, link in self._links.items() if link]
+            if open_links:
+                self._links[open_links[self._order.randrange(len(open_links))]].popleft()()
+            elif not self._stand_still():
+                break
             arrivals = None if arrivals is None else arrivals - 1
             for worker in self.workers:
                 while worker.work():
                     worker.flush(everything=False)
                 worker.flush(everything=True)
         return self
+
+    def _stand_still(self) -> bool:
+        """Do as the coordinator does when nothing moves; return whether something does now."""
+        for worker in self.workers:
+            worker.stand_still()
+        return any(worker.scheduler.has_ready for worker in self.workers)
 
     def play(self) -> Stage:
         """Play to the end."""
@@ -222,6 +234,18 @@ class Stage:
     def kill_worker(self, worker: int) -> None:
         """End a worker, as the coordinator hears of it."""
         self.coordinator.lost(f"worker-{worker}", "was killed by SIGKILL")
+
+    def isolate(self) -> int | None:
+        """Let a turn bring its worker down, and again each time it is repeated; return the agent, if any."""
+        turns = [turn for worker in self.workers for turn in worker.scheduler.active.values()]
+        if not turns:
+            return None
+        turn = turns[self._order.randrange(len(turns))]
+        self._fatal = turn.key
+        for _ in range(MAX_RESTARTS):
+            self.kill_worker(self.setup.placement.worker_of(turn.agent.id))
+        self._fatal = NOBODY
+        return turn.agent.id
 
     def kill_service(self) -> None:
         """End the model service with all that it knows."""

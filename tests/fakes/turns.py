@@ -27,6 +27,7 @@ class Endings:
     def __init__(self, group: int = 0) -> None:
         self.group = group
         self.sent: dict[int, int] = {}
+        self.outstanding = 0
         self.values: dict[int, Any] = {}
         self.errors: dict[int, BaseException] = {}
 
@@ -37,6 +38,9 @@ class Endings:
     def raised(self, activation: Activation, error: BaseException) -> None:
         """Keep an error."""
         self.errors[activation.agent.id] = error
+
+    def settle(self) -> None:
+        """Wait for nothing."""
 
     @property
     def n(self) -> int:

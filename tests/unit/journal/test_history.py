@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import JournalError
 from engine.journal.batch import JournalBatch, MessageRow
-from engine.journal.history import BLOCK_AGENTS, MAX_BLOCKS, GivenUp, History, Past
+from engine.journal.history import BLOCK_AGENTS, MAX_BLOCKS, History, Past
 from engine.journal.rounds import Round
 from engine.journal.writer import Writer
 from engine.keys import pack
@@ -132,26 +132,40 @@ def test_turns_that_ended_otherwise_are_known_by_where_they_ended(tmp_path: Path
         (pack(2, 7), "exception", "its own fault", None, "agent stopped"),
     ]
     found = history(tmp_path, failures=rows)
-    assert dict(found.ends) == {pack(1, 5, 3): "deadline", pack(2, 6, 2049): "isolated"}
+    assert sorted(found.ends.values()) == [(pack(1, 5, 3), "deadline"), (pack(2, 6, 2049), "isolated")]
+    assert all(place == end.key >> 12 for place, end in found.ends.items())
 
 
-def test_questions_that_were_given_up_are_known_and_whether_they_were_answered(tmp_path: Path) -> None:
-    rows = [
-        (pack(1, agent), "no answer", f"agent {agent + 1} did not answer", None, "told the agent")
-        for agent in (1, 2)
-    ]
-    found = history(tmp_path, failures=rows, messages=[question(1, 2, 3, 0)])
-    assert found.given_up == {
-        pack(1, 1): GivenUp("agent 2 did not answer", answered=False),
-        pack(1, 2): GivenUp("agent 3 did not answer", answered=True),
-    }
+def test_a_turn_ends_at_the_first_of_its_ends(tmp_path: Path) -> None:
+    rows = [(pack(1, 5, call), "isolated", "its worker died", None, "agent stopped") for call in (3, 1, 2)]
+    assert [end.key for end in history(tmp_path, failures=rows).ends.values()] == [pack(1, 5, 1)]
 
 
-def test_which_rounds_are_over(tmp_path: Path) -> None:
+def test_the_last_call_of_an_agent_is_one_to_its_model_or_to_another(tmp_path: Path) -> None:
+    found = history(
+        tmp_path,
+        replies=[
+            reply(round_, agent, call) for round_ in (1, 2) for agent in (4, 5, 6) for call in (0, 2048)
+        ],
+        messages=[question(2, 5, 9, 0, call=2049), question(1, 6, 9, 0, call=7), question(3, 8, 7, 0)],
+        failures=[(pack(3, 3, 1), "no answer", "agent 9 did not answer", None, "told the agent")],
+    )
+    assert found.last_call(3) == pack(3, 3, 1)
+    assert found.last_call(4) == pack(2, 4, 2048)
+    assert found.last_call(5) == pack(2, 5, 2049)
+    assert found.last_call(6) == pack(2, 6, 2048)
+    assert found.last_call(8) == pack(3, 8, 0)
+    assert found.last_call(7) == 0
+
+
+def test_questions_that_were_given_up_are_known_by_who_asked(tmp_path: Path) -> None:
+    row = (pack(1, 1), "no answer", "agent 2 did not answer", None, "told the agent")
+    assert history(tmp_path, failures=[row]).given_up == {pack(1, 1): "agent 2 did not answer"}
+
+
+def test_a_round_is_finished_when_all_groups_have_ended_it(tmp_path: Path) -> None:
     found = history(tmp_path, [ended(1), ended(1, grp=0), ended(1, grp=1), ended(2, grp=1)])
     assert found.finished == 1
-    over = {(round_, group): found.is_over(round_, group) for round_ in (1, 2, 3) for group in (0, 1)}
-    assert [place for place, is_over in over.items() if is_over] == [(1, 0), (1, 1), (2, 1)]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a database at all, but a text of some length" * 30])
