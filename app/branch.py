@@ -73,6 +73,13 @@ def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int)
         if old != new:
             raise UsageError(f"{key} is the same in all branches", where="--set", hint=f"It is {old}.")
     if after.preset.scenario.rounds <= last_round:
+    people, persona = before.preset.population, before.preset.population.persona
+    if persona and persona.writer and people != after.preset.population:
+        raise UsageError(
+            "the population cannot change, as a model has written its personas",
+            where="--set",
+            hint="Start a new run with another population.",
+        )
         raise UsageError(
             f"after round {last_round} there is no round left",
             where="--round",

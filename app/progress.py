@@ -13,6 +13,8 @@ from app.sanitise import clean
 from app.usage import cost
 from engine.cluster.control import Snapshot
 
+WRITING = "writing"
+"""The state in which a model writes personas."""
 BAR_WIDTH = 16
 BAR_FROM_WIDTH = 100
 GAP = 2
@@ -22,6 +24,8 @@ OVER = ("done", "failed", "interrupted", "budget")
 
 def standing(snapshot: Snapshot) -> str:
     """Return what comes first: the state where it is not plain running, and the round."""
+    if snapshot.state == WRITING:
+        return "writing personas"
     if not snapshot.round:
         return f"{clean(snapshot.state, 20)} {figures.duration(snapshot.elapsed_s)}"
     head = f"round {snapshot.round:,}/{snapshot.rounds:,}"
@@ -30,7 +34,7 @@ def standing(snapshot: Snapshot) -> str:
 
 def details(snapshot: Snapshot, *, brief: bool = False) -> list[str]:
     """Return the parts that follow, the most wanted first: a narrow terminal leaves the last ones out."""
-    if not snapshot.round:
+    if not snapshot.round and snapshot.state != WRITING:
         return [f"{snapshot.n_agents:,} agents"]
     parts = [f"{snapshot.n_done:,}/{snapshot.n_agents:,}", *failed(snapshot)]
     if snapshot.state not in OVER:

@@ -38,8 +38,8 @@ def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
 def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None:
     """Tell what a run was and how it went, or the life of an agent in it.
 
-    The life of an agent is each prompt as the model saw it, each reply, the value read from it, messages and
-    failures. Agents are numbered from 0.
+    The life of an agent is who it is (attributes and persona), each prompt as the model saw it, each reply,
+    the value read from it, messages and failures. Agents are numbered from 0.
     """
     from app import story, summary
     from app.console import console
@@ -56,11 +56,11 @@ def show(run: str, agent: int | None, round_: int | None, as_json: bool) -> None
         else:
             summary.print_summary(page, told, now, blocks=can_draw_blocks(sys.stdout))
         return
-    chapters = story.read_story(found, agent, round_)
+    life = story.read_story(found, agent, round_)
     if as_json:
-        click.echo(story.as_json(found, agent, chapters))
+        click.echo(story.as_json(found, life))
     else:
-        story.print_story(page, agent, chapters)
+        story.print_story(page, life)
 
 
 @click.command()

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.control import Event, Finished, RoundReport, Snapshot, Usage
+from app.people_summary import as_builtins
+from engine.cluster.control import Event, Finished, PeopleReport, RoundReport, Snapshot, Usage
 from engine.errors import ExitCode, SimtuiError
 from engine.journal.run_directory import RunDirectory
 
@@ -20,21 +21,24 @@ class Record:
     def __init__(self) -> None:
         self.name = ""
         self.directory: RunDirectory | None = None
+        self.people: PeopleReport | None = None
         self.reports: list[RoundReport] = []
         self.failures: dict[str, int] = {}
         self.usage: list[Usage] = []
         self.finished: Finished | None = None
         self.was_killed = False
         self.has_run = False
-        """Whether agents have acted: only then is there something to go on with."""
+        """Whether agents have acted, or personas were written: only then is there something to go on with."""
 
     def add(self, event: Event) -> None:
         """Take in the next event."""
         match event:
             case RoundReport():
                 self.reports.append(event)
+            case PeopleReport():
+                self.people = event
             case Snapshot():
-                self.has_run = self.has_run or event.round > 0
+                self.has_run = self.has_run or event.round > 0 or event.state == "writing"
                 self.failures, self.usage = event.failures, event.usage
             case Finished():
                 self.finished = event
@@ -62,6 +66,7 @@ class Record:
             "state": last.state,
             "exit_code": last.exit_code,
             "error": error,
+            "people": as_builtins(self.people),
             "rounds": [_round(report) for report in self.reports],
             "failures": self.failures,
             "usage": [msgspec.structs.asdict(used) for used in self.usage],

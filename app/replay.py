@@ -108,10 +108,14 @@ def _findings(found: RunFile, then: RunFile, n_rounds: int) -> Replay:
 
 
 def _missing(then: RunFile, found: RunFile, end: int) -> Iterator[int]:
-    """Yield the calls before `end` that were made then and not now, in order and in little memory."""
-    now = chain.from_iterable(found.stream(_KEYS, end))
+    """Yield the calls before `end` that were made then and not now, in order and in little memory.
+
+    Personas are taken as they were written, so that their calls are not made again.
+    """
+    begin = pack(1, 0)
+    now = chain.from_iterable(found.stream(_KEYS, begin, end))
     next_now = next(now, None)
-    for (key,) in chain.from_iterable(then.stream(_KEYS, end)):
+    for (key,) in chain.from_iterable(then.stream(_KEYS, begin, end)):
         while next_now is not None and next_now[0] < key:
             next_now = next(now, None)
         if next_now is None or next_now[0] != key:

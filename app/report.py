@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from app import figures, picture, rounds, usage
+from app import figures, people_summary, picture, rounds, usage
 from app.columns import table
 from app.record import Record
 from app.sanitise import clean
@@ -37,6 +37,8 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         _section(console, "Tokens", table(usage.columns(record.usage, seconds)))
     if record.reports or record.failures:
         console.print(f"Failures: {_failures(record)}", soft_wrap=True)
+    if record.people is not None:
+        people_summary.print_people(console, record.people)
     if record.directory is not None:
         console.print(f"Run: {clean(record.directory.run_file)}", soft_wrap=True)
 

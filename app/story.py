@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -23,8 +24,17 @@ NOT_KEPT = "(not kept: [journal] transcripts leaves this agent out)"
 Labelled = tuple[str, str]
 
 
-def read_story(run: RunDirectory, agent: int, round_: int | None) -> list[Chapter]:
-    """Return the life of an agent, or one round of it. Raises SimtuiError."""
+class Life(NamedTuple):
+    """An agent in a run."""
+
+    agent: int
+    person: Mapping[str, Any]
+    """Attributes, and `persona`; empty if the agents are alike."""
+    chapters: Sequence[Chapter]
+
+
+def read_story(run: RunDirectory, agent: int, round_: int | None) -> Life:
+    """Return who an agent is and its life, or one round of it. Raises SimtuiError."""
     with Reader(run.run_file) as file, file.snapshot():
         n_agents = file.meta().get("agents")
         if isinstance(n_agents, int) and not 0 <= agent < n_agents:
@@ -33,19 +43,24 @@ def read_story(run: RunDirectory, agent: int, round_: int | None) -> list[Chapte
                 where=str(run.path),
                 hint=f"The {n_agents:,} agents are numbered from 0 to {n_agents - 1}.",
             )
-        return list(story(file, agent, round_))
+        return Life(agent, file.person(agent), list(story(file, agent, round_)))
 
 
-def as_json(run: RunDirectory, agent: int, chapters: Sequence[Chapter]) -> str:
+def as_json(run: RunDirectory, life: Life) -> str:
     """Return the object of `--json`."""
-    return json_line({"run_directory": str(run.path), "agent": agent, "rounds": chapters})
+    person, rounds = life.person, life.chapters
+    return json_line(
+        {"run_directory": str(run.path), "agent": life.agent, "person": person, "rounds": rounds}
+    )
 
 
-def print_story(console: Console, agent: int, chapters: Iterable[Chapter]) -> None:
-    """Print the life of an agent; what a prompt repeats of the one before is not printed again."""
+def print_story(console: Console, life: Life) -> None:
+    """Print who an agent is, and its life; what a prompt repeats of the one before is not printed again."""
     shown: Turns = []
+    agent = life.agent
     console.print(f"Agent {agent}", style="bold")
-    for chapter in chapters:
+    _print_person(console, life.person)
+    for chapter in life.chapters:
         for mail in chapter.mail:
             console.print(f"\nRound {chapter.round}, message", style="bold")
             _print(console, _told(mail, agent))
@@ -59,13 +74,23 @@ def print_story(console: Console, agent: int, chapters: Iterable[Chapter]) -> No
             _print(console, _failed(failure))
 
 
+def _print_person(console: Console, person: Mapping[str, Any]) -> None:
+    attributes = {name: value for name, value in person.items() if name != "persona"}
+    width = max(map(len, attributes), default=0)
+    for name, value in attributes.items():
+        console.print(f"{clean(name):{width}}  {clean(figures.number(value, MAX_CHARS))}", soft_wrap=True)
+    if persona := person.get("persona"):
+        console.print(Text(clean(persona, MAX_CHARS, lines=True)))
+
+
 def _heading(round_: int, call: Call) -> str:
     spent = [clean(call.model, 60)]
     if call.tokens_in is not None:
         spent.append(f"{figures.number(call.tokens_in)} tokens in, {figures.number(call.tokens_out)} out")
     if call.busy_s is not None:
         spent.append(figures.seconds(call.busy_s))
-    return f"Round {round_}, call {call.call} ({', '.join(spent)})"
+    which = f"Round {round_}, call {call.call}" if round_ else f"Persona, attempt {call.call + 1}"
+    return f"{which} ({', '.join(spent)})"
 
 
 def _spoken(call: Call, shown: Turns) -> Iterator[Labelled]:

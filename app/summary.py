@@ -14,15 +14,17 @@ from rich.console import Console
 from rich.text import Text
 
 from app import listing, rounds
+from app.people_summary import as_builtins
 from app.record import Record
 from app.report import print_report
 from app.runs import settings_of
 from app.sanitise import clean, json_line
 from app.usage import in_all
-from engine.cluster.control import Usage
+from engine.cluster.control import PeopleReport, Usage
 from engine.cluster.round_rows import report_of, usage_by_round
 from engine.errors import SimtuiError
 from engine.journal.listing import Glance, look_at
+from engine.journal.personas import COMPLETE
 from engine.journal.reader import Reader
 from engine.journal.rounds import Round
 from engine.journal.run_directory import RunDirectory
@@ -48,6 +50,8 @@ class Summary:
     preset_problem: str = ""
     usage: Mapping[int, list[Usage]] = field(default_factory=dict)
     """By round."""
+    people: PeopleReport | None = None
+    """Who the agents are."""
 
 
 def summarise(run: RunDirectory) -> Summary:
@@ -69,7 +73,14 @@ def summarise(run: RunDirectory) -> Summary:
             settings,
             preset_problem=problem,
             usage=usage_by_round(file.usage()),
+            people=_people(file),
         )
+
+
+def _people(file: Reader) -> PeopleReport | None:
+    found = file.population().get(COMPLETE)
+    with file.reading():
+        return msgspec.json.decode(found, type=PeopleReport) if found else None
 
 
 def as_json(summary: Summary, now: datetime) -> str:
@@ -85,6 +96,7 @@ def as_json(summary: Summary, now: datetime) -> str:
                 {"name": name, "backend": backend, "description": description}
                 for name, backend, description in summary.models
             ],
+            "people": as_builtins(summary.people),
             "rounds": summary.rounds,
             "failures": summary.failures,
             "usage": {number: [asdict(used) for used in usage] for number, usage in summary.usage.items()},
@@ -143,6 +155,7 @@ def _record(summary: Summary) -> Record:
     record = Record()
     record.directory = RunDirectory(summary.glance.directory)
     record.failures = summary.failures
+    record.people = summary.people
     n_agents = summary.glance.progress.agents or 0
     record.reports = [report_of(row, n_agents, summary.usage.get(row.round)) for row in summary.rounds]
     record.usage = in_all(chain.from_iterable(summary.usage.values()))

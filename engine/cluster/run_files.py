@@ -88,17 +88,19 @@ class RunFiles:
     def _note_people(self, people: People) -> PeopleReport | None:
         """Note who the agents are, as far as the file does not say so yet."""
         known = _known_people(self._setup.past) if self._setup.past else {}
-        if "attributes" not in known:
+        is_new = "attributes" not in known
+        if is_new:
             self.writer.people(people.n, people_rows.attributes(people))
             for part, content in told(people).items():
                 self.writer.population(part, content)
         if self._setup.must_write:
             self.writer.commit()
             return None
-        if COMPLETE not in known:
+        before = msgspec.json.decode(known.get(COMPLETE, "null"), type=PeopleReport | None)
+        writing = before.writing if before else None
+        if is_new and writing is None:
             self.writer.personas(people_rows.templated(people, self._setup.preset.journal.transcripts))
-            return self._report(people, None)
-        return self._report(people, msgspec.json.decode(known[COMPLETE], type=PeopleReport).writing)
+        return self._report(people, writing)
 
     def _report(self, people: People, writing: WritingReport | None) -> PeopleReport:
         report = people_report(people, self._setup.placement, writing)

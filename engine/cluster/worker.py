@@ -79,7 +79,7 @@ class Worker:
         self._outbox = outbox
         self._window = preset.engine.window
         self._past = setup.past
-        self._people = setup.people
+        self._people, self._population = setup.people, preset.population
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
         beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
@@ -304,6 +304,7 @@ class Worker:
 
     def _cast(self, phase: Phase, members_of_group: range, group: int, members: range) -> Cast:
         """Each slice has a world of its own: its model, and the scenario with its settings."""
+        changed = phase.setup.preset.population != self._population
         worlds = [
             World(
                 group=group,
@@ -313,7 +314,7 @@ class Worker:
                 model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
-                people=self._people,
+                people=phase.setup.people if changed else self._people,
                 slice_=number,
             )
             for number, (scenario, model) in enumerate(

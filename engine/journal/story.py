@@ -10,7 +10,7 @@ import msgspec
 
 from engine.journal.reader import Reader
 from engine.journal.storable import Value
-from engine.keys import MAX_CALLS, pack, unpack
+from engine.keys import MAX_CALLS, PERSONAS, pack, unpack
 
 Turns = list[tuple[str, str]]
 """(role, content) of messages."""
@@ -69,6 +69,7 @@ class Chapter(msgspec.Struct, frozen=True):
     """A round of the agent's life."""
 
     round: int
+    """0: a model wrote its persona."""
     calls: list[Call]
     mail: list[Mail]
     failures: list[Failure]
@@ -95,7 +96,7 @@ _Part = TypeVar("_Part", Failure, Mail)
 def story(file: Reader, agent: int, only: int | None = None) -> Iterator[Chapter]:
     """Yield the rounds in which something happened to an agent, or `only` that one. Raises JournalError."""
     mail = _mail(file, agent)
-    for round_ in range(1, _last_round(file) + 1) if only is None else (only,):
+    for round_ in range(PERSONAS, _last_round(file) + 1) if only is None else (only,):
         first, last = pack(round_, agent), pack(round_, agent, MAX_CALLS - 1)
         failures = [_part(file, Failure, row) for row in file.rows(_FAILURES, first, last)]
         calls = [_call(file, row, failures) for row in file.rows(_CALLS, first, last)]

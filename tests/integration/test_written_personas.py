@@ -1,0 +1,183 @@
+"""Real runs whose personas a model writes before the first round."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from app.main import cli
+from app.replay import replay
+from engine.cluster.control import PeopleReport, Snapshot, WritingReport
+from engine.journal.run_directory import RunDirectory
+from engine.models.settings import Dummy, Policy
+from engine.population.persona.settings import Persona, Writer
+from engine.preset.schema import Budget, Engine, Population, Preset
+from tests.fakes.biographers import LivesSettings
+from tests.fakes.packages import install
+from tests.fakes.runs import Run, play
+
+pytestmark = pytest.mark.usefixtures("trial_scenario")
+
+SIZE = 20
+ATTRIBUTES = {"job": {"from": "shares", "shares": {"nurse": 0.5, "cook": 0.5}}}
+Make = Callable[..., Preset]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Make presets: `author` is the model that writes, `retries` how often it is asked again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "more").mkdir()
+    install(tmp_path / "more", "lives", "tests.fakes.biographers:Lives", monkeypatch)
+    monkeypatch.setenv(
+        "PYTHONPATH", f"{tmp_path / 'packages'}:{tmp_path / 'more'}:{Path(__file__).parents[2]}"
+    )
+
+    def build(author: Any = "second_try", *, start: str = "fork", retries: int = 4, **more: Any) -> Preset:
+        told = Writer(
+            prompt="Tell of a {{ job }}.", model="author", names=("job",), min_words=5, retries=retries
+        )
+        author = Policy(policy=author, price_in=1.0, price_out=1.0) if isinstance(author, str) else author
+        return Preset(
+            name="lives",
+            scenario=LivesSettings(rounds=2, gate=str(tmp_path / "gate")),
+            population=msgspec.convert(
+                {"size": SIZE, "attributes": ATTRIBUTES}
+                | {"persona": Persona(template="You are a {{ job }}.", writer=told)},
+                Population,
+            ),
+            model=Policy(policy="number"),
+            models={"author": author},
+            engine=Engine(workers=2, start=start),  # type: ignore[arg-type]
+            **more,
+        )
+
+    return build
+
+
+def people(run: Run) -> PeopleReport:
+    return next(event for event in run.events if isinstance(event, PeopleReport))
+
+
+def texts(run: Run) -> list[tuple[int, str, int]]:
+    return run.query("SELECT agent, text, written FROM personas ORDER BY agent")
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "inline"])
+def test_agents_get_what_the_model_wrote(make: Make, tmp_path: Path, start: str) -> None:
+    run = play(make(start=start), tmp_path / "run")
+    assert run.finished.state == "done"
+    assert people(run).writing == WritingReport(
+        "author", SIZE, SIZE, 0, 30, 0, {"too short": 10, "fact missing": 10, "other language": 10}
+    )
+    told = texts(run)
+    assert [agent for agent, _, _ in told] == list(range(SIZE))
+    assert all(text.startswith("She is a ") and written for _, text, written in told)
+    prompts = run.query("SELECT agent, messages FROM replies WHERE round = 1 ORDER BY agent")
+    assert [json.loads(messages)[0][1].rpartition(" ")[0] for _, messages in prompts] == [
+        text for _, text, _ in told
+    ]
+    assert run.query("SELECT calls FROM usage WHERE round = 0 AND model = 'author'") == [(30,)]
+    assert run.query("SELECT count(*) FROM answers") == [(2 * SIZE,)]
+    assert people(run).diversity is not None
+    states = {event.state for event in run.events if isinstance(event, Snapshot)}
+    assert states <= {"starting", "writing", "running", "done"}
+    assert run.notices == ""
+    found = replay(RunDirectory(run.directory))
+    assert found.agrees, found.as_text(5)
+
+
+def test_a_second_run_pays_nothing_and_has_the_same_people(make: Make, tmp_path: Path) -> None:
+    first, second = (play(make(), tmp_path / name) for name in ("first", "second"))
+    told = people(second).writing
+    assert told is not None
+    assert (told.asked, told.cached, told.written) == (0, 30, SIZE)
+    assert texts(first) == texts(second)
+    assert second.query("SELECT count(*) FROM replies WHERE round = 0") == [(0,)]
+
+
+def test_an_interrupted_run_goes_on_where_it_was(make: Make, tmp_path: Path) -> None:
+    preset = make("kills_the_run")
+    run = play(preset, tmp_path / "run")
+    assert run.finished.state == "failed"
+    assert run.query("SELECT count(*) FROM replies WHERE round = 0") == [(SIZE,)]
+    assert texts(run) == []
+    again = Run(preset, tmp_path / "run", resumed=True)
+    assert again.to_the_end().state == "done"
+    told = people(again).writing
+    assert told is not None
+    assert (told.asked, told.cached, told.written) == (10, SIZE, SIZE)
+    assert again.query("SELECT calls FROM usage WHERE round = 0 AND model = 'author'") == [(30,)]
+    assert all(written for _, _, written in texts(again))
+
+
+def test_a_run_that_is_resumed_later_writes_nothing_anew(make: Make, tmp_path: Path) -> None:
+    preset = make(budget=Budget(tokens=None, wall_s=0.0001))
+    stopped = Run(preset, tmp_path / "run")
+    stopped.to_the_end()
+    again = Run(msgspec.structs.replace(preset, budget=Budget()), tmp_path / "run", resumed=True)
+    assert again.to_the_end().state == "done"
+    last = Run(msgspec.structs.replace(preset, budget=Budget()), tmp_path / "run", resumed=True)
+    last.to_the_end()
+    told, before = people(last).writing, people(again).writing
+    assert told == before
+    assert not [event for event in last.events if isinstance(event, Snapshot) and event.state == "writing"]
+
+
+def test_a_service_that_dies_is_asked_again(make: Make, tmp_path: Path) -> None:
+    run = play(make("dies"), tmp_path / "run")
+    assert run.finished.state == "done"
+    assert "model-author was killed by SIGKILL" in run.notices
+    assert all(written for _, _, written in texts(run))
+
+
+@pytest.mark.parametrize("author", ["rubbish", "megabyte", Dummy(latency_s=1.0, timeout_s=0.001)])
+def test_rubbish_ends_in_the_template_and_the_ledger(make: Make, tmp_path: Path, author: Any) -> None:
+    run = play(make(author, retries=2), tmp_path / "run")
+    assert run.finished.state == "done"
+    told = people(run).writing
+    assert told is not None
+    assert (told.written, told.fallen_back, told.asked) == (0, SIZE, 3 * SIZE)
+    assert {(text, written) for _, text, written in texts(run)} == {
+        ("You are a nurse.", 0),
+        ("You are a cook.", 0),
+    }
+    ledger = run.query("SELECT action, count(DISTINCT key) FROM failures WHERE round = 0 GROUP BY action")
+    assert ledger == [("asked again", 2 * SIZE), ("template", SIZE)]
+    details = run.query("SELECT DISTINCT detail FROM failures WHERE round = 0")
+    assert all(detail for (detail,) in details)
+
+
+def test_a_budget_ends_the_writing_and_it_goes_on_with_a_larger_one(make: Make, tmp_path: Path) -> None:
+    preset = make("rubbish", budget=Budget(failures=15))
+    run = play(preset, tmp_path / "run")
+    assert (run.finished.state, run.finished.where) == ("budget", "budget.failures")
+    again = Run(msgspec.structs.replace(preset, budget=Budget()), tmp_path / "run", resumed=True)
+    assert again.to_the_end().state == "done"
+
+
+def test_who_an_agent_is_can_be_read(make: Make, tmp_path: Path) -> None:
+    run = play(make(), tmp_path / "run")
+    told = CliRunner().invoke(cli, ["show", str(run.directory), "3"], catch_exceptions=False).stdout
+    (text,) = (text for agent, text, _ in texts(run) if agent == 3)
+    assert text in " ".join(told.split())
+    assert "Persona, attempt 1 (author" in told
+    shown = (
+        CliRunner().invoke(cli, ["show", str(run.directory), "3", "--json"], catch_exceptions=False).stdout
+    )
+    assert json.loads(shown)["person"]["persona"] == text
+    page = CliRunner().invoke(cli, ["show", str(run.directory)], catch_exceptions=False).stdout
+    assert "Personas: 20 of 20 written by author; 30 requests, 0 replies known before" in page
+    with closing(sqlite3.connect(run.directory / "run.db")) as db:
+        assert db.execute("SELECT job, count(*) FROM people GROUP BY job").fetchall() == [
+            ("cook", 10),
+            ("nurse", 10),
+        ]
+    checked = CliRunner().invoke(cli, ["verify", str(run.directory), "--json"], catch_exceptions=False)
+    assert json.loads(checked.stdout)["ok"], checked.stdout
