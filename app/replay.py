@@ -96,7 +96,7 @@ def _run(started: client.RunClient) -> None:
 _ROUNDS = "SELECT detail FROM events WHERE kind = 'diverged' ORDER BY id"
 _CALLS = "SELECT key, detail FROM failures WHERE kind = 'diverged' ORDER BY key"
 _PROMPT = "SELECT messages FROM replies WHERE key = ?"
-_KEYS = "SELECT key FROM replies WHERE key < ? ORDER BY key"
+_KEYS = "SELECT key FROM replies WHERE key >= ? AND key < ? ORDER BY key"
 
 
 def _findings(found: RunFile, then: RunFile, n_rounds: int) -> Replay:
