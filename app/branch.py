@@ -72,7 +72,6 @@ def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int)
     for key, (old, new) in fixed.items():
         if old != new:
             raise UsageError(f"{key} is the same in all branches", where="--set", hint=f"It is {old}.")
-    if after.preset.scenario.rounds <= last_round:
     people, persona = before.preset.population, before.preset.population.persona
     if persona and persona.writer and people != after.preset.population:
         raise UsageError(
@@ -80,6 +79,7 @@ def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int)
             where="--set",
             hint="Start a new run with another population.",
         )
+    if after.preset.scenario.rounds <= last_round:
         raise UsageError(
             f"after round {last_round} there is no round left",
             where="--round",
