@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.runs import layer_of
 from engine.errors import UsageError
 from engine.journal.branch import copy_rounds
 from engine.journal.manifest import Parent, read_manifest, write_manifest
@@ -19,12 +20,12 @@ from engine.journal.run_directory import (
 )
 from engine.preset import assignments
 from engine.preset.load import Loaded, load
-from engine.preset.toml_source import file_layer
 
 
 def make_branch(parent: RunDirectory, last_round: int, sets: Sequence[str], out: str | None) -> RunDirectory:
-    """Make a run directory that `--resume` goes on with after `last_round`. Raises SimtuiError."""
-    layer = file_layer("run", str(parent.preset), parent.preset.read_bytes())
+    """Make a run directory that `--resume` goes on with after `last_round`, beside that of the parent unless
+    `out` names another place. Raises SimtuiError."""
+    layer = layer_of(parent)
     before = load([layer], str(parent.preset))
     after = load([layer, assignments.command_line(sets)], str(parent.preset))
     _check(parent, before, after, last_round)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from app import settings
+from app import rounds, settings
 from app.console import console
 from app.forecast_report import Estimate, as_json_of, print_estimate
 from app.interrupts import Interrupts
@@ -84,7 +84,7 @@ def run(
 
 
 def _what(preset: Preset) -> str:
-    return f"{preset.population.size:,} agents, {preset.scenario.rounds:,} rounds"
+    return rounds.size(preset.population.size, preset.scenario.rounds)
 
 
 class Murmur:

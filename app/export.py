@@ -24,7 +24,7 @@ def to_file(run: RunDirectory, table: str, form: Format, path: Path, *, force: b
     """Write a table to a file that appears when it is whole; return what there is to say about it."""
     with RunFile(run.run_file) as file, _terminable(), draft(path, force=force) as out:
         n = export(file, table, form, out)
-    return f"{n:,} rows, {figures.size(path.stat().st_size)}: {path}"
+    return f"{figures.plural(n, 'row')}, {figures.size(path.stat().st_size)}: {path}"
 
 
 def to_stdout(run: RunDirectory, table: str, form: Format, stdout: TextIO) -> None:

@@ -25,6 +25,11 @@ def number(value: float | str | None, limit: int = 24) -> str:
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
+def plural(n: int, noun: str) -> str:
+    """Write how many there are of something: "1 round", "1,000 agents"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def seconds(value: float) -> str:
     """Write a measured time, with the digits that matter: "0.25 s", "12.4 s", "310 s"."""
     decimals = 2 if value < 10 else 1 if value < 100 else 0

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 from rich.padding import Padding
 
-from app import figures
+from app import figures, rounds
 from app.columns import table
 from app.sanitise import clean
 from app.usage import cost
@@ -36,7 +36,7 @@ class Estimate:
 def print_estimate(console: Console, told: Estimate) -> None:
     """Print the table, how prompts grow, and what the estimate rests on."""
     size, n_rounds = told.preset.population.size, told.preset.scenario.rounds
-    heading = f"{clean(told.preset.name, 200)}: {size:,} agents, {n_rounds:,} rounds"
+    heading = f"{clean(told.preset.name, 200)}: {rounds.size(size, n_rounds)}"
     console.print(heading, style="bold", soft_wrap=True)
     names, *columns = zip(*_rows(told.forecast), strict=True)
     headings = ("estimate", "low", "high")

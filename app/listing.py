@@ -97,7 +97,7 @@ def facts(run: Glance, now: datetime) -> list[str]:
     progress = run.progress
     known = [
         _progress(run),
-        f"{progress.agents:,} agents" if progress.agents is not None else "",
+        figures.plural(progress.agents, "agent") if progress.agents is not None else "",
         clean(", ".join(progress.models), 200),
         f"{tokens:,} tokens" if (tokens := sum(u.tokens_in + u.tokens_out for u in progress.usage)) else "",
         usage.cost(_usage(run)),

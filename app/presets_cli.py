@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app import figures
 from app.sanitise import clean
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def _tell(loaded: Loaded, show_origin: bool) -> None:
     preset = loaded.preset
     parts = (
         f"scenario {preset.scenario.__struct_config__.tag}",
-        f"{preset.scenario.rounds} rounds",
-        f"{preset.population.size} agents",
+        figures.plural(preset.scenario.rounds, "round"),
+        figures.plural(preset.population.size, "agent"),
         f"model {preset.model.__struct_config__.tag}",
     )
     click.echo(f"OK: {', '.join(parts)}")

@@ -35,7 +35,7 @@ def standing(snapshot: Snapshot) -> str:
 def details(snapshot: Snapshot, *, brief: bool = False) -> list[str]:
     """Return the parts that follow, the most wanted first: a narrow terminal leaves the last ones out."""
     if not snapshot.round and snapshot.state != WRITING:
-        return [f"{snapshot.n_agents:,} agents"]
+        return [figures.plural(snapshot.n_agents, "agent")]
     parts = [f"{snapshot.n_done:,}/{snapshot.n_agents:,}", *failed(snapshot)]
     if snapshot.state not in OVER:
         parts += [remaining(snapshot, brief=brief), figures.rate(snapshot.rate)]

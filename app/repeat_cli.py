@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
-
-if TYPE_CHECKING:
-    pass
 
 MAX_SHOWN = 20
 
@@ -40,7 +35,7 @@ def replay(ctx: click.Context, run: str, as_json: bool) -> None:
 @click.argument("run")
 @click.option("--round", "round_", type=click.IntRange(1), required=True, help="The last round to share.")
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="What is different from then on.")
-@click.option("--out", metavar="DIR", help="Directory to make for the new run.")
+@click.option("--out", metavar="DIR", help="Directory to make for the new run; else one beside that of RUN.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, all else on stderr.")
 @click.option("--no-color", is_flag=True, help="Use no colours.")
 @click.pass_context

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from app import runs
+from app import figures, runs
 from app.sanitise import clean
 from engine import client
 from engine.cluster.control import Finished
@@ -63,7 +63,8 @@ class Replay:
     def as_text(self, most: int) -> str:
         """Return what is printed, with the first `most` divergences."""
         if self.agrees:
-            return f"agrees: {self.n_rounds} rounds repeated, every prompt and every round the same"
+            repeated = figures.plural(self.n_rounds, "round")
+            return f"agrees: {repeated} repeated, every prompt and every round the same"
         lines = [f"differs: {len(self.calls)} calls, rounds {self.rounds or 'none'}"]
         for call in self.calls[:most]:
             lines += [f"agent {call.agent}, round {call.round}, call {call.call}:", *_difference(call)]

@@ -36,6 +36,11 @@ def cpu(report: RoundReport) -> str:
     return f"cpu {figures.seconds(report.cpu_s)}, {each_us:,.0f} us an agent step"
 
 
+def size(n_agents: int, n_rounds: int) -> str:
+    """Return how large a run is: "100 agents, 1 round"."""
+    return f"{figures.plural(n_agents, 'agent')}, {figures.plural(n_rounds, 'round')}"
+
+
 def flow(parts: Sequence[str], width: int) -> list[str]:
     """Lay parts out two spaces apart; lines break between parts only, and all but the first are indented."""
     lines = [parts[0]]

@@ -46,7 +46,7 @@ def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
     from engine.preset.load import load
 
     _check_that_it_waits(run)
-    layer = _layer_of(run)
+    layer = layer_of(run)
     before = load([layer], str(run.preset)).preset
     loaded = load([layer, assignments.command_line(sets)], str(run.preset))
     for field in before.__struct_fields__:
@@ -65,7 +65,7 @@ def for_scratch(run: RunDirectory) -> Loaded:
     from engine.preset.load import load
 
     lean = assignments.command_line(["journal.transcripts=none", "journal.durability=os"])
-    return load([_layer_of(run), lean], str(run.preset))
+    return load([layer_of(run), lean], str(run.preset))
 
 
 def _check_that_it_waits(run: RunDirectory) -> None:
@@ -87,10 +87,11 @@ def _check_that_it_waits(run: RunDirectory) -> None:
 
 def settings_of(run: RunDirectory) -> dict[tuple[str, ...], Any]:
     """Return every setting of a run's preset by its key path. Raises SimtuiError."""
-    return {setting.path: setting.value for setting in _layer_of(run).settings}
+    return {setting.path: setting.value for setting in layer_of(run).settings}
 
 
-def _layer_of(run: RunDirectory) -> Layer:
+def layer_of(run: RunDirectory) -> Layer:
+    """Return the settings of a run's preset. Raises SimtuiError."""
     from engine.preset.toml_source import file_layer
 
     try:

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from app import listing, rounds
+from app import figures, listing, rounds
 from app.people_summary import as_builtins
 from app.record import Record
 from app.report import print_report
@@ -127,7 +127,9 @@ def _facts(summary: Summary, now: datetime) -> dict[str, list[str]]:
         "settings": [f"{key} {show(value, MAX_SETTING)}" for key, value in _telling(summary)],
         "preset": [summary.preset_problem],
         "versions": [f"simtui {manifest.simtui}", f"Python {manifest.python}", "(libraries: manifest.json)"],
-        "hosts": [f"{host.name}: {host.cores} cores, {host.cpu}" for host in manifest.hosts],
+        "hosts": [
+            f"{host.name}: {figures.plural(host.cores, 'core')}, {host.cpu}" for host in manifest.hosts
+        ],
     }
     models = {f"model {n}": _model(*map(str, model)) for n, model in enumerate(summary.models, 1)}
     return facts | models

@@ -65,7 +65,7 @@ class RunClient:
         self._send(Stop(reason))
 
     def kill(self) -> None:
-        """End the run at once; what the journal has committed stays. `events` notes the run as interrupted."""
+        """End the run at once; what the journal has committed stays. `events` notes it as interrupted."""
         self._killed = True
         self._process.kill()
 

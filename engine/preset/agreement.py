@@ -93,7 +93,7 @@ def _slices(tables: Tables) -> Iterator[Problem]:
 
 def _model_name(tables: Tables, name: str, path: Path) -> Iterator[Problem]:
     known = [DEFAULT_MODEL, *(tables.get("models") or {})]
-    if name not in known:
+    if name not in known and "models" in tables:
         yield Problem(
             path=path,
             what=f"there is no model {show(name)}",

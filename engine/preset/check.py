@@ -6,7 +6,7 @@ msgspec stops at the first mistake; here every one is collected. Problems carry 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
@@ -64,12 +64,30 @@ def table_faults(struct: Struct, values: Mapping[str, object], path: Path = ()) 
 def _variant_faults(known: Variants, values: Mapping[str, object], path: Path) -> Iterator[Problem]:
     path_of_tag = (*path, known.tag_field)
     tag = values.get(known.tag_field)
+    if isinstance(tag, str) and tag in known.names:
+        yield from table_faults(known.find(tag), values, path)
+        return
     if tag is None:
         yield Problem(path=path_of_tag, what="missing", allowed=one_of(map(show, known.names)))
-    elif isinstance(tag, str) and tag in known.names:
-        yield from table_faults(known.find(tag), values, path)
     else:
         yield _refused(path_of_tag, tag, one_of(map(show, known.names)), nearest(tag, known.names))
+    yield from _faults_in_all([known.find(name) for name in known.names], known.tag_field, values, path)
+
+
+def _faults_in_all(
+    structs: Sequence[Struct], tag_field: str, values: Mapping[str, object], path: Path
+) -> Iterator[Problem]:
+    """Yield what is wrong with the other keys of a table, whichever of the structs it was to be."""
+    types: dict[str, list[Any]] = {}
+    for struct in structs:
+        for field in msgspec.structs.fields(struct):
+            types.setdefault(field.encode_name, []).append(field.type)
+    for key, value in values.items():
+        if key not in types and key != tag_field:
+            yield _unknown([tag_field, *types], path, key)
+        elif key in types:
+            found = [list(faults(kind, value, (*path, key))) for kind in types[key]]
+            yield from min(found, key=len)
 
 
 def _missing(kind: Any, path: Path) -> Iterator[Problem]:

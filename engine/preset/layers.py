@@ -57,8 +57,11 @@ class Merged(NamedTuple):
         return self._innermost(path, min(2, len(path)))
 
     def around(self, path: Path) -> Origin:
-        """Return where a path would be looked for: the value, or else the table that ought to hold it."""
-        return self._innermost(path, 1)
+        """Return where a path would be looked for: the value or a part of it, whichever was given in the
+        strongest layer, or else the table that ought to hold it."""
+        given = (origin for known, origin in self.origins.items() if known[: len(path)] == path)
+        found = max(given, key=lambda origin: origin.rank, default=None) if path else None
+        return found or self._innermost(path, 1)
 
     def _innermost(self, path: Path, shortest: int) -> Origin:
         for length in range(len(path), shortest - 1, -1):

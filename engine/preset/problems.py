@@ -41,6 +41,8 @@ class PresetError(UsageError):
     """A preset cannot be used; `problems` holds every reason, and the message tells them all."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
-        head = f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in preset {name}"
+        inside = any(not problem.where or problem.where.startswith(name) for problem in problems)
+        given = "preset" if inside else "the settings given with preset"
+        head = f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in {given} {name}"
         super().__init__("\n  ".join([head, *map(str, problems)]))
         self.problems = list(problems)

@@ -9,12 +9,14 @@ from typing import Any
 from engine.preset.layers import Layer, expand
 from engine.preset.problems import PresetError, Problem
 from engine.preset.toml_lines import TooManyDots, key_lines, statements
+from engine.preset.wording import show
 
 MAX_BYTES = 1 << 20
 """Largest preset: tomllib reads it in about a second."""
 MAX_DEPTH = 32
 """Tables and lists inside one another."""
 
+_BARE_WORD = re.compile(r"\s*([\w.-]+)\s*=\s*([^\W\d][^\"'\[\]{}#=]*?)\s*(?:#.*)?")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -59,7 +61,8 @@ def file_layer(name: str, file: str, content: bytes) -> Layer:
         raise PresetError(file, [problem]) from error
     except NotToml as error:
         where = f"{file}:{error.line}" if error.line else file
-        raise PresetError(file, [Problem(where=where, what=f"not TOML: {error.reason}")]) from error
+        what = f"not TOML: {error.reason}{_way_out(text, error.line)}"
+        raise PresetError(file, [Problem(where=where, what=what)]) from error
     lines = key_lines(text)
     settings = tuple(expand((), values, lambda path: f"{file}:{lines[path]}" if path in lines else file))
     known = {setting.path for setting in settings}
@@ -68,6 +71,18 @@ def file_layer(name: str, file: str, content: bytes) -> Layer:
 
 
 _TOO_DEEP = f"more than {MAX_DEPTH} tables or lists inside one another"
+
+
+def _way_out(text: str, number: int | None) -> str:
+    """Return how a line would be TOML if its value is a bare word, the most frequent mistake."""
+    line = text.split("\n")[number - 1] if number else ""
+    found = _BARE_WORD.fullmatch(line)
+    if found is None:
+        return ""
+    key, word = found.groups()
+    if word.lower() in ("true", "false"):
+        return f"; in TOML it is {key} = {word.lower()}"
+    return f"; text needs quotes: {key} = {show(word)}"
 
 
 def _located(message: str) -> NotToml:

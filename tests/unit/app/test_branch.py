@@ -64,6 +64,28 @@ def test_a_round_that_is_not_there_leaves_nothing_behind(tmp_path: Path) -> None
     assert not (tmp_path / "branch").exists()
 
 
+@pytest.mark.parametrize(
+    ("n_rounds", "said"),
+    [(0, "It has not finished any round yet."), (1, "It has finished one round: --round 1."), (2, "1 to 2")],
+)
+def test_which_rounds_can_be_shared_is_told(tmp_path: Path, n_rounds: int, said: str) -> None:
+    parent = make_run(tmp_path / "run", ends=[ended(n) for n in range(1, n_rounds + 1)])
+    with pytest.raises(UsageError, match="is not a finished round") as caught:
+        make_branch(parent, 7, ["scenario.rounds=9"], None)
+    assert said in caught.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("missing", ["run.db", "manifest.json", "preset.toml"])
+def test_half_a_run_cannot_be_branched_and_leaves_nothing_behind(tmp_path: Path, missing: str) -> None:
+    parent = played(tmp_path)
+    (parent.path / missing).unlink()
+    with pytest.raises(SimtuiError) as caught:
+        make_branch(parent, 1, [], None)
+    assert missing in caught.value.where
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
 def test_a_branch_of_a_branch_is_refused_with_the_way_out(tmp_path: Path) -> None:
     made = make_branch(played(tmp_path), 1, [], str(tmp_path / "branch"))
     with pytest.raises(UsageError, match="this run is a branch itself") as caught:

@@ -50,3 +50,8 @@ def test_counts_have_shares_of_what_is_known() -> None:
 @pytest.mark.parametrize(("part", "whole", "written"), [(1, 8, "12 %"), (8, 8, "100 %"), (1, 0, "-")])
 def test_percent(part: int, whole: int, written: str) -> None:
     assert figures.percent(part, whole) == written
+
+
+@pytest.mark.parametrize(("n", "written"), [(0, "0 rounds"), (1, "1 round"), (1000, "1,000 rounds")])
+def test_plural(n: int, written: str) -> None:
+    assert figures.plural(n, "round") == written

@@ -37,7 +37,7 @@ def test_a_bad_one_is_told_on_stderr_with_exit_code_2(preset: str) -> None:
     result = CliRunner().invoke(check, [preset, "--set", "engine.workrs=1", "--set", "population.size=0"])
     assert (result.exit_code, result.stdout) == (2, "")
     lines = result.stderr.splitlines()
-    assert lines[0] == f"error: 2 problems in preset {preset}"
+    assert lines[0] == f"error: 2 problems in the settings given with preset {preset}"
     assert lines[1].startswith("  --set population.size: 0 is not allowed (allowed: a whole number from 1 to")
     assert lines[2].startswith("  --set engine.workrs: unknown key; did you mean engine.workers?")
 

@@ -9,7 +9,9 @@ from app.narrator import Verbosity
 from app.run_cli import Options, run
 from engine.cluster.control import Finished, Notice
 from engine.errors import ModelError
+from engine.journal.lock import Lock
 from tests.fakes.client import DONE, FakeClient, Step, round_report, snapshot
+from tests.fakes.run_directories import make_run
 
 PRESET = """
 name = "tiny"
@@ -159,6 +161,18 @@ def test_a_run_that_is_killed_before_it_began_promises_nothing(capsys: pytest.Ca
     assert "interrupted before any agent acted" in err
     assert "saved" not in err
     assert "--resume" not in err
+
+
+def test_a_run_that_another_process_runs_is_not_offered_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped = make_run(tmp_path / "stopped", state="interrupted")
+    lock = Lock(stopped.lock)
+    assert run(Options(str(stopped.path), resume=True)) == 2
+    lock.release()
+    err = capsys.readouterr().err
+    assert "is running this run" in err
+    assert "go on with" not in err
 
 
 def test_a_run_that_vanishes_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -232,6 +232,51 @@ def test_every_problem_is_told_at_once(told: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("table", "name", "key"), [("scenario", "game", "name"), ("model", "dummy", "backend")]
+)
+@pytest.mark.parametrize("given", ['"nothing like it"', "7", None])
+def test_a_wrong_or_missing_name_hides_no_other_problem(
+    told: Any, table: str, name: str, key: str, given: str | None
+) -> None:
+    wrong = {
+        "scenario": {"rounds": "0", "pot": "-1.0", "pott": "1", "groups": "1"},
+        "model": {"top_k": "-1", "temperature": "99", "tempreature": "1", "top_p": "0.5"},
+    }[table]
+    lines = [f"{inner} = {value}" for inner, value in wrong.items()]
+    lines += [f"{key} = {given}"] if given else []
+    first, second, misspelt, _ = wrong
+    text = GOOD.replace(f'{key} = "{name}"', "\n".join(lines))
+    last, *found = sorted(told(text, "answers.retries=99"))
+    assert last.startswith("--set answers.retries: 99 is not allowed")
+    keys = {line.split(": ")[1]: line for line in found}
+    assert set(keys) == {f"{table}.{inner}" for inner in (key, first, second, misspelt)}
+    assert f"unknown key; did you mean {table}.{second}?" in keys[f"{table}.{misspelt}"]
+
+
+def test_a_key_that_only_some_scenarios_have_is_none_of_the_problems_of_a_wrong_name(told: Any) -> None:
+    text = GOOD.replace('name = "game"', 'name = "gmae"\npot = 1.0\ntopic = "rain"')
+    assert [line.split(": ")[1] for line in told(text)] == ["scenario.name"]
+
+
+@pytest.mark.parametrize("setting", ["foo.bar=1", "foo=1", "scenario.foo=1", "seed.x=1", "model.stop.x=1"])
+def test_what_was_given_on_the_command_line_or_by_a_variable_is_blamed_there(
+    load_text: Any, setting: str
+) -> None:
+    key, _, value = setting.partition("=")
+    variable = f"SIMTUI_{key.upper().replace('.', '__')}"
+    for sets, environ, place in (((setting,), {}, f"--set {key}"), ((), {variable: value}, variable)):
+        with pytest.raises(PresetError) as caught:
+            load_text(GOOD, *sets, environ=environ)
+        assert [problem.where for problem in caught.value.problems] == [place]
+        assert caught.value.what.startswith("1 problem in the settings given with preset p.toml")
+
+
+def test_a_mistake_in_one_model_does_not_make_the_others_unknown(told: Any) -> None:
+    text = GOOD + '[models.a]\nbackend = "dumy"\n[[slices]]\nname = "s"\nshare = 0.5\nmodel = "a"\n'
+    assert [line.split(": ")[1] for line in told(text)] == ["models.a.backend"]
+
+
 def test_the_error_counts_and_exits_with_usage() -> None:
     with pytest.raises(
         PresetError, match=r"4 problems in preset empty\.toml\n  empty\.toml: name: missing"

@@ -25,6 +25,17 @@ from engine.preset.toml_source import MAX_BYTES, NotToml, file_layer, parse
         (b"\n" + b"a." * 500 + b"a = 1", "p.toml:2: not TOML: a key of more than 33 parts"),
         (b"#" * (MAX_BYTES + 1), "p.toml: larger than 1048576 bytes: not a preset"),
         (b"\x00", "p.toml:1: not TOML: Invalid statement, column 1"),
+        (
+            b"[a]\nname = my_game",
+            'p.toml:2: not TOML: Invalid value, column 8; text needs quotes: name = "my_game"',
+        ),
+        (
+            "a.b = caf\u00e9 au lait # or tea".encode(),
+            'p.toml:1: not TOML: Invalid value, column 7; text needs quotes: a.b = "caf\u00e9 au lait"',
+        ),
+        (b"x = True", "p.toml:1: not TOML: Invalid value, column 5; in TOML it is x = true"),
+        (b"x = no\x1b[2J", "p.toml:1: not TOML: Invalid value, column 5"),
+        (b"x = y = z", "p.toml:1: not TOML: Invalid value, column 5"),
     ],
 )
 def test_what_is_not_toml_is_told_with_its_line(content: bytes, expected: str) -> None:
