@@ -58,6 +58,7 @@ class Files:
             with Reader(setup.past) as reader:
                 self.known_rounds = reader.rounds()
         self.writer = Writer(setup.directory / "run.db", now=lambda: 0.0)
+        self.people = None
 
     def loaded(self, descriptions: dict[str, Any]) -> None:
         """Nothing keeps it."""
