@@ -7,6 +7,7 @@ from typing import Any
 
 from app.sanitise import clean
 from engine.errors import UsageError
+from engine.installation import how_to_install
 from engine.population.report import Comparison, Report
 
 COLUMNS = 3
@@ -22,7 +23,7 @@ def draw(report: Report, file: str) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        hint = "pip install 'simtui[analysis]'"
+        hint = how_to_install("analysis")
         raise UsageError("a picture needs the package matplotlib", hint=hint) from error
     panels = report.comparisons[:MOST_PANELS]
     rows = max(1, math.ceil(len(panels) / COLUMNS))

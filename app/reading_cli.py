@@ -73,7 +73,7 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
     """Write a table of RUN as CSV, JSON Lines, Parquet or Arrow.
 
     docs/files.md describes the tables and views: answers, replies, rounds, failures, usage and others. FILE
-    appears when it is whole. Parquet and Arrow need pyarrow: pip install 'simtui[analysis]'.
+    appears when it is whole. Parquet and Arrow need pyarrow, of the optional part [analysis].
     """
     from pathlib import Path
 

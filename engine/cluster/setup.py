@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count
@@ -16,6 +15,7 @@ from engine.cluster.endpoints import Endpoints
 from engine.cluster.placement import Placement
 from engine.journal.personas import Personas
 from engine.journal.run_directory import RunDirectory
+from engine.machine import n_cores
 from engine.models.protocol import Sampling
 from engine.models.settings import Model as ModelSettings
 from engine.models.settings import Policy
@@ -105,7 +105,7 @@ class Setup:
     def placement(self) -> Placement:
         """Who lives where."""
         preset = self.preset
-        n_workers = preset.engine.workers or len(os.sched_getaffinity(0))
+        n_workers = preset.engine.workers or n_cores()
         return Placement(preset.population.size, preset.scenario.groups, n_workers)
 
     @cached_property

@@ -7,13 +7,13 @@ time for each turn. Rate limits are a lower bound.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import numpy as np
 
 from engine.forecast.draws import Draws, mean_over_rounds
 from engine.forecast.measurement import CACHED, CALLS, IN, OUT, Measurement
+from engine.machine import n_cores
 from engine.models.settings import Dummy, ModelSettings, Policy
 from engine.preset.schema import Preset
 
@@ -31,7 +31,7 @@ def seconds_of(
     """Return draws of the whole run's time."""
     n_rounds = preset.scenario.rounds
     if all(isinstance(settings[model], Dummy | Policy) for model in totals):
-        n_workers = preset.engine.workers or os.cpu_count() or 1
+        n_workers = preset.engine.workers or n_cores()
         turns = preset.population.size * n_rounds
         seconds = mean_over_rounds(measured.seconds, rng) * n_rounds + turns * TURN_S / n_workers
     else:

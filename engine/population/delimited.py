@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.installation import how_to_install
 from engine.population.faults import PopulationError, listed, meant, quoted
 from engine.population.streams import Floats
 
@@ -115,7 +116,7 @@ def _read_parquet(path: Path, wanted: list[str], where: Sequence[str]) -> Raw:
         from pyarrow import parquet
         from pyarrow.lib import ArrowException
     except ImportError as error:
-        hint = "pip install 'simtui[analysis]', or use a CSV file"
+        hint = f"use a CSV file, or: {how_to_install('analysis')}"
         raise PopulationError("Parquet files need the package pyarrow", *where, "file", hint=hint) from error
     try:
         file = parquet.ParquetFile(path)

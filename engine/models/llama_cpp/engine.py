@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 
 from engine.errors import ModelError
+from engine.machine import n_cores
 from engine.models.llama_cpp.branch import Branch, Member
 from engine.models.llama_cpp.constraint import Forms
 from engine.models.llama_cpp.context import Context
@@ -90,8 +91,7 @@ def cores(settings: LlamaCpp) -> int:
     """Return how many contexts decode side by side."""
     if settings.contexts is not None:
         return settings.contexts
-    process = psutil.Process()
-    return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else psutil.cpu_count() or 1
+    return n_cores()
 
 
 def affordable(wanted: int, contexts: int, bytes_each: int) -> int:

@@ -8,6 +8,7 @@ from collections import deque
 from typing import Any
 
 from engine.errors import ModelError
+from engine.installation import how_to_install
 
 _ERROR_LEVEL = 4  # ggml.h: GGML_LOG_LEVEL_ERROR
 
@@ -28,7 +29,7 @@ def load_library() -> str:
         raise ModelError(
             f"llama-cpp-python cannot be loaded ({error})",
             where="model.backend",
-            hint="pip install 'simtui[llama]' (needs a C++ compiler and, on x86, a CPU with AVX2)",
+            hint=f"{how_to_install('llama')} (needs a C++ compiler and, on x86, a CPU with AVX2)",
         ) from error
     _silence(native)
     native.llama_backend_init()

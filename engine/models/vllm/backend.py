@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import ModelError
+from engine.installation import how_to_install
 from engine.models.protocol import Catalogue, Deliver, Finish, Request, Result
 from engine.models.settings import Vllm
 
@@ -57,7 +58,7 @@ class VllmBackend:
             raise ModelError(
                 "the package for HTTP is not installed",
                 where="model.backend",
-                hint="pip install simtui[vllm]",
+                hint=how_to_install("vllm"),
             ) from error
         launcher = None
         if self._settings.launch.model:

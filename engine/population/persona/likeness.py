@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from engine.installation import how_to_install
 from engine.population.faults import PopulationError
 from engine.population.persona.languages import words_of
 
@@ -72,6 +73,6 @@ def _index(threshold: float) -> Any:
             "persona",
             "writer",
             "similarity",
-            hint="pip install 'simtui[analysis]', or similarity = 1.0 to find only equal ones",
+            hint=f"similarity = 1.0 finds only equal ones; or: {how_to_install('analysis')}",
         ) from error
     return MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)

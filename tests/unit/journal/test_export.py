@@ -118,7 +118,7 @@ def test_without_pyarrow_the_extra_is_named(run: RunDirectory, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="pyarrow is not installed") as caught:
         exported(run, "answers", Format.PARQUET)
-    assert "simtui[analysis]" in caught.value.hint
+    assert "[analysis]" in caught.value.hint
     assert exported(run, "answers", Format.CSV)[0] == 7
 
 
