@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from engine.agents.agent import Agent
 from engine.models.answers import Number, Text
 from engine.models.protocol import Message
+from engine.scenarios import columns
 from engine.scenarios import guess_average_rules as rules
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 
-N_BINS = 20
 MAX_NAMED_WINNERS = 5
 
 Bound = Annotated[float, Meta(ge=-1_000_000_000, le=1_000_000_000)]
@@ -119,9 +119,7 @@ class GuessAverage(Scenario):
 
     def shared(self, group: int) -> tuple[Message, ...]:
         """Return the rules of the game."""
-        n_groups = self.settings.groups
-        n_players = self.n_agents // n_groups + (group < self.n_agents % n_groups)
-        return (Message("system", rules.instructions(self.settings, n_players)),)
+        return (Message("system", rules.instructions(self.settings, self.group_size(group))),)
 
     def opening(self, group: int) -> RoundStart:
         """Return the first round's observation."""
@@ -154,11 +152,11 @@ class GuessAverage(Scenario):
 
     def tally(self, members: range, values: Sequence[float | None]) -> tuple[int, bytes]:
         """Pack the guesses as a column of float64, NaN where there is none."""
-        return members.start, np.array(values, dtype=np.float64).tobytes()
+        return members.start, columns.pack(values)
 
     def conclude(self, round_: int, group: int, tallies: Sequence[tuple[int, bytes]]) -> Outcome:
         """Find the target and who came closest."""
-        guesses = _column(tallies)
+        guesses = columns.joined([packed for _, packed in tallies])
         if np.isnan(guesses).all():
             return Outcome({"mean": None}, RoundStart(round_ + 1, "Nobody named a number. "))
         target = self._target(guesses)
@@ -180,7 +178,7 @@ class GuessAverage(Scenario):
 
     def overall(self, round_: int, tallies: Sequence[tuple[int, bytes]]) -> Outcome:
         """Describe all guesses; each group has a target of its own, which the journal holds."""
-        guesses = _column(tallies)
+        guesses = columns.joined([packed for _, packed in tallies])
         return self._outcome(rules.describe(guesses, self.settings.decimals), guesses, None)
 
     def _target(self, guesses: NDArray[np.float64]) -> float:
@@ -188,9 +186,4 @@ class GuessAverage(Scenario):
 
     def _outcome(self, stats: dict[str, Any], guesses: NDArray[np.float64], observation: Any) -> Outcome:
         low, high = self.settings.low, self.settings.high
-        counts, _ = np.histogram(guesses[~np.isnan(guesses)], bins=N_BINS, range=(low, high))
-        return Outcome(stats, observation, counts.tolist(), low, high)
-
-
-def _column(tallies: Sequence[tuple[int, bytes]]) -> NDArray[np.float64]:
-    return np.concatenate([np.frombuffer(packed, dtype=np.float64) for _, packed in tallies])
+        return Outcome(stats, observation, columns.histogram(guesses, low, high), low, high)

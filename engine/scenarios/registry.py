@@ -17,7 +17,10 @@ from engine.errors import UsageError
 from engine.scenarios.scenario import Scenario
 
 GROUP = "simtui.scenarios"
-BUILT_IN = {"guess_average": "engine.scenarios.guess_average:GuessAverage"}
+BUILT_IN = {
+    "guess_average": "engine.scenarios.guess_average:GuessAverage",
+    "public_goods": "engine.scenarios.public_goods:PublicGoods",
+}
 
 
 def names() -> list[str]:

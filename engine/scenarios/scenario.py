@@ -74,6 +74,11 @@ class Scenario:
         self.n_agents = n_agents
         self.seed = seed
 
+    def group_size(self, group: int) -> int:
+        """Return the number of members of a group."""
+        smallest, larger = divmod(self.n_agents, self.settings.groups)
+        return int(smallest + (group < larger))
+
     def agent(self, agent_id: int) -> Agent:
         """Make one agent. Called when it first acts; must depend on nothing but the id and the settings."""
         raise NotImplementedError

@@ -13,12 +13,14 @@ import pytest
 import simtui
 from app import settings
 from engine.scenarios import registry
-from engine.scenarios.guess_average import GuessAverage, GuessAverageSettings
+from engine.scenarios.guess_average import GuessAverageSettings
 from engine.scenarios.guess_average_rules import instructions
 from tests.fakes.packages import install
 
 DOC = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 USERS, AUTHORS = DOC.split("## Writing a scenario")
+GAMES = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf-8")
+SECTIONS = {part.partition("\n")[0]: part for part in f"{USERS}\n{GAMES}".split("\n## ")[1:]}
 (CODE,) = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 PYPROJECT, PRESET = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 
@@ -97,7 +99,13 @@ def test_prompts_are_those_of_the_code(prompt: str) -> None:
     assert text.removeprefix(quote).strip().startswith(manner)
 
 
-def test_policies_and_presets_are_all_there() -> None:
-    rows = set(re.findall(r"^\| `(\w+)` \|", USERS, re.MULTILINE))
-    assert set(GuessAverage.policies) <= rows
-    assert {path.stem for path in settings.shipped()} <= rows
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_each_scenario_has_a_section_with_its_policies(name: str) -> None:
+    rows = set(re.findall(r"^\| `(\w+)` \|", SECTIONS[name], re.MULTILINE))
+    assert set(registry.find(name).policies) <= rows
+
+
+def test_each_preset_is_in_the_section_of_its_scenario() -> None:
+    for path in settings.shipped():
+        name = tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]["name"]
+        assert f"\n| `{path.stem}` |" in SECTIONS[name], path.stem

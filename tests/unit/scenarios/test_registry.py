@@ -24,7 +24,7 @@ HERE = "tests.unit.scenarios.test_registry"
 
 def test_a_package_can_offer_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "hunt", f"{HERE}:Hunt", monkeypatch)
-    assert registry.names() == ["guess_average", "hunt"]
+    assert "hunt" in registry.names()
     assert registry.find("hunt").__name__ == "Hunt"
 
 
@@ -32,7 +32,7 @@ def test_a_package_cannot_replace_a_built_in_scenario(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, "guess_average", f"{HERE}:Hunt", monkeypatch)
-    assert registry.names() == ["guess_average"]
+    assert registry.names().count("guess_average") == 1
     assert registry.find("guess_average") is GuessAverage
 
 

@@ -1,0 +1,53 @@
+"""A scenario played by a policy, in this process: coordinator, workers and journal are the real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from engine.cluster.control import RoundReport
+from engine.models.policy import PolicyBackend
+from engine.models.protocol import Catalogue, Finish, Request, Result
+from engine.models.settings import Policy
+from engine.population.settings import Population
+from engine.preset.schema import Engine, Preset
+from engine.scenarios import registry
+from engine.scenarios.scenario import ScenarioSettings
+from tests.fakes.stage import Stage
+
+Stats = dict[str, Any]
+
+
+def play(
+    directory: Path,
+    settings: ScenarioSettings,
+    size: int,
+    policy: str,
+    *,
+    seed: int = 1,
+    workers: int = 2,
+    population: dict[str, Any] | None = None,
+    **parameters: float,
+) -> list[Stats]:
+    """Play to the end and return the stats of each round; no agent may fail."""
+    rules = registry.find(settings.scenario_name).policies
+    chosen = Policy(policy=policy, parameters=parameters)
+
+    def reply(request: Request, catalogue: Catalogue) -> str:
+        found: list[Result] = []
+        PolicyBackend(chosen, catalogue, rules, settings, seed).submit([request], found.extend)
+        assert found[0].finish is Finish.STOP, found[0].text
+        return found[0].text
+
+    preset = Preset(
+        name="play",
+        seed=seed,
+        scenario=settings,
+        population=Population(size=size, **(population or {})),
+        model=chosen,
+        engine=Engine(workers=workers, failure_budget=0.0),
+    )
+    (folder := directory / f"{policy}-{size}-{seed}-{workers}").mkdir(parents=True)
+    stage = Stage(preset, folder, Random(seed), model=reply).play()
+    return [event.outcome.stats for event in stage.events if isinstance(event, RoundReport)]
