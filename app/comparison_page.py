@@ -19,6 +19,8 @@ from engine.preset.wording import show
 
 MAX_OPTIONS = 10
 MAX_VALUE = 30
+MINUS = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}"
+"""Headings are broken at spaces."""
 
 
 def print_comparison(console: Console, compared: Compared) -> None:
@@ -64,7 +66,7 @@ def _columns(rounds: Sequence[RoundComparison], a: str, b: str) -> tuple[Columns
     columns = {
         f"mean {a}": [figures.number(n.a.mean if n else None) for n in numbers],
         f"mean {b}": [figures.number(n.b.mean if n else None) for n in numbers],
-        f"{b} - {a}": [figures.number(n.difference if n else None) for n in numbers],
+        f"{b}{MINUS}{a}": [figures.number(n.difference if n else None) for n in numbers],
         "95% interval": [_interval(n.interval if n else None) for n in numbers],
         "g": [_rounded(n.g if n else None) for n in numbers],
         "V": [_rounded(c.cramers_v if c else None) for c in choices],
@@ -84,7 +86,7 @@ def _print_options(console: Console, each: RoundComparison, a: str, b: str) -> N
     columns: Columns = {
         a: [f"{option.share_a:.1%}" for option in shown],
         b: [f"{option.share_b:.1%}" for option in shown],
-        f"{b} - {a}": [f"{option.difference:+.1%}" for option in shown],
+        f"{b}{MINUS}{a}": [f"{option.difference:+.1%}" for option in shown],
         "95% interval": [f"{option.interval.low:+.1%} to {option.interval.high:+.1%}" for option in shown],
     }
     names = [clean(option.name, MAX_VALUE) for option in shown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,33 +18,43 @@ from app import figures, rounds, runs, usage
 from app.sanitise import clean, json_line
 from engine.cluster.control import Usage
 from engine.errors import JournalError
-from engine.journal.listing import Glance, look_at, run_folders
+from engine.journal.listing import Glance, is_run, look_at, run_folders
 from engine.journal.run_directory import RunDirectory, default_parent
 
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "died": "red"}
 INDENT = 13
 """The longest state and two spaces."""
+MAX_OTHERS = 5
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Runs, newest first, and folders that cannot be read as one."""
+    """Runs, newest first, and what else is there."""
 
+    places: Sequence[Path]
+    """Where runs were looked for."""
     runs: Sequence[Glance]
     broken: Sequence[JournalError]
+    """Why some runs cannot be read."""
+    others: Sequence[Path]
+    """Folders that have nothing of a run."""
 
 
 def list_runs(folders: Iterable[str]) -> Listing:
     """Look at all runs in the usual place and in the folders given. Raises UsageError."""
-    places = [default_parent()] if default_parent().exists() else []
-    places += [Path(name).expanduser().absolute() for name in folders]
-    found, broken = [], []
-    for path in dict.fromkeys(path for place in places for path in run_folders(place)):
+    given = [Path(name).expanduser().absolute() for name in folders]
+    usual = [default_parent()] if os.path.lexists(default_parent()) else []
+    found, broken, others = [], [], []
+    for path in dict.fromkeys(path for place in usual + given for path in run_folders(place)):
         try:
-            found.append(look_at(RunDirectory(path)))
+            if is_run(path):
+                found.append(look_at(RunDirectory(path)))
+            else:
+                others.append(path)
         except JournalError as error:
             broken.append(error)
-    return Listing(sorted(found, key=lambda run: run.started, reverse=True), broken)
+    found.sort(key=lambda run: run.started, reverse=True)
+    return Listing([default_parent(), *given], found, broken, others)
 
 
 def print_listing(console: Console, listing: Listing, now: datetime) -> None:
@@ -51,17 +62,23 @@ def print_listing(console: Console, listing: Listing, now: datetime) -> None:
     for run in listing.runs:
         _print_run(console, run, now)
     if not listing.runs:
-        console.print(f"No runs in {clean(default_parent())}", soft_wrap=True)
+        console.print(f"No runs in {', '.join(map(clean, listing.places))}", soft_wrap=True)
     if listing.broken:
         console.print("Not readable as a run:")
     for error in listing.broken:
         console.print(f"  {clean(error.where)}: {clean(error.what)}", soft_wrap=True)
+    if listing.others:
+        names = [clean(path.name, 40) for path in listing.others[:MAX_OTHERS]]
+        names += ["..."] * (len(listing.others) > MAX_OTHERS)
+        folders = figures.plural(len(listing.others), "folder")
+        console.print(f"Besides, {folders} without a run: {', '.join(names)}", soft_wrap=True)
 
 
 def as_json(listing: Listing, now: datetime) -> str:
     """Return the object of `--json`."""
     broken = [{"path": error.where, "what": error.what, "hint": error.hint} for error in listing.broken]
-    return json_line({"runs": [describe(run, now) for run in listing.runs], "unreadable": broken})
+    found = {"runs": [describe(run, now) for run in listing.runs], "unreadable": broken}
+    return json_line({**found, "others": [str(path) for path in listing.others]})
 
 
 def describe(run: Glance, now: datetime) -> dict[str, Any]:

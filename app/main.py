@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from app import streams
+from app.advice import Commands, advise
 from app.catalogue import presets, scenarios
 from app.estimate_cli import estimate
 from app.population_cli import population, sample
@@ -33,6 +34,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> 
 
 
 @click.group(
+    cls=Commands,
     invoke_without_command=True,
     context_settings=LAYOUT,
     epilog="Exit codes: 0 done, 1 the run failed, 2 wrong usage or preset, 3 stopped by a budget, "
@@ -157,5 +159,5 @@ def _outcome() -> int:
 def _usage(error: click.ClickException) -> int:
     if isinstance(error, click.UsageError) and error.ctx is not None:
         click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.", err=True)
-    click.echo(f"error: {clean(error.format_message(), lines=True)}", err=True)
+    click.echo(f"error: {clean(advise(error), lines=True)}", err=True)
     return error.exit_code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
@@ -28,9 +29,20 @@ def list_runs(folders: tuple[str, ...], as_json: bool) -> None:
         listing.print_listing(console(sys.stdout), found, now)
 
 
+class AgentNumber(click.IntRange):
+    """The number of an agent."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or say that agents have no other name."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number; agents have no names but are numbered from 0", param, ctx)
+
+
 @click.command()
 @click.argument("run")
-@click.argument("agent", type=click.IntRange(min=0), required=False)
+@click.argument("agent", type=AgentNumber(min=0), required=False)
 @click.option(
     "--round", "round_", metavar="K", type=click.IntRange(min=1), help="Of an agent: this round alone."
 )

@@ -36,13 +36,14 @@ class Life(NamedTuple):
 def read_story(run: RunDirectory, agent: int, round_: int | None) -> Life:
     """Return who an agent is and its life, or one round of it. Raises SimtuiError."""
     with Reader(run.run_file) as file, file.snapshot():
-        n_agents = file.meta().get("agents")
+        facts = file.meta()
+        n_agents, n_rounds = facts.get("agents"), facts.get("rounds")
         if isinstance(n_agents, int) and not 0 <= agent < n_agents:
-            raise UsageError(
-                f"there is no agent {agent}",
-                where=str(run.path),
-                hint=f"The {n_agents:,} agents are numbered from 0 to {n_agents - 1}.",
-            )
+            hint = f"Agents are numbered from 0; the last one is {n_agents - 1}."
+            raise UsageError(f"there is no agent {agent}", where=str(run.path), hint=hint)
+        if isinstance(n_rounds, int) and round_ is not None and round_ > n_rounds:
+            hint = f"The run has {figures.plural(n_rounds, 'round')}."
+            raise UsageError(f"there is no round {round_}", where=str(run.path), hint=hint)
         return Life(agent, file.person(agent), list(story(file, agent, round_)))
 
 
@@ -60,6 +61,8 @@ def print_story(console: Console, life: Life) -> None:
     agent = life.agent
     console.print(f"Agent {agent}", style="bold")
     _print_person(console, life.person)
+    if not life.chapters:
+        console.print("\nNothing has happened to it here: no prompt, no message, no failure.")
     for chapter in life.chapters:
         for mail in chapter.mail:
             console.print(f"\nRound {chapter.round}, message", style="bold")

@@ -69,6 +69,12 @@ def look_at(run: RunDirectory) -> Glance:
     """Look at a run. Raises JournalError if it is broken, or no run."""
     if not is_run(run.path):
         raise JournalError("this is not a run directory", where=str(run.path))
+    if not any(map(os.path.isfile, (run.manifest, run.run_file))):
+        raise JournalError(
+            "this run has not begun, or was ended before it did",
+            where=str(run.path),
+            hint="If it is not about to begin, start it again from its preset.toml, or remove the folder.",
+        )
     manifest = read_manifest(run.manifest)
     pid = holder(run.lock)
     died = manifest.state == "running" and pid is None

@@ -64,6 +64,42 @@ def test_wrong_usage_starts_nothing(
     assert "\x1b" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["resume", "X"], "simtui --resume X"),
+        (["run", "x.toml", "--set", "a=b"], "simtui --run x.toml"),
+        (["run"], "simtui --run PRESET"),
+        (["run", "--set", "a=b", "x.toml"], "simtui --run PRESET"),
+        (["guess_average"], "simtui --run guess_average"),
+        (["my game.toml", "--json"], "simtui --run 'my game.toml'"),
+        (["help"], "simtui --help"),
+        (["version"], "simtui --version"),
+        (["chek"], "did you mean check?"),
+        (["comapre", "a", "b"], "did you mean compare?"),
+        (["scenario"], "did you mean scenarios?"),
+        (["Runs"], "did you mean runs?"),
+        (["list"], "simtui --help"),
+        (["--run", "x", "--rounds", "3"], "--set scenario.rounds=..."),
+        (["--run", "x", "--size=3"], "--set population.size=..."),
+        (["check", "x", "--temperature", "1"], "--set model.temperature=..."),
+        (["presets", "--size=3"], "No such option '--size'"),
+        (["--sed", "3"], "--seed"),
+    ],
+)
+def test_what_is_nearly_right_is_told_how_it_is_written(
+    ran: list[Options],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    assert simtui(arguments, monkeypatch) == 2
+    out, err = capsys.readouterr()
+    assert (out, ran) == ("", [])
+    assert said in err.splitlines()[-1]
+
+
 def test_without_arguments_the_help_is_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,14 +120,34 @@ def test_broken_and_foreign_folders_are_named(simtui: Simtui, run: RunDirectory)
     assert told.code == 0
     listed, broken = told.out.split("Not readable as a run:\n")
     assert "game-1" in listed
-    assert "foreign: this is not a run directory" in broken
     assert "there is no manifest" in broken
-    assert len(simtui("runs", "--json").json["unreadable"]) == 2
+    assert broken.endswith("Besides, 1 folder without a run: foreign\n")
+    found = simtui("runs", "--json").json
+    assert (len(found["unreadable"]), found["others"]) == (1, [str(run.path.parent / "foreign")])
+
+
+def test_of_many_foreign_folders_some_are_named(simtui: Simtui, tmp_path: Path) -> None:
+    for n in range(8):
+        (tmp_path / "folder" / f"f{n}").mkdir(parents=True)
+    lines = simtui("runs", tmp_path / "folder").out.splitlines()
+    assert lines == [
+        f"No runs in {tmp_path}/data/simtui/runs, {tmp_path}/folder",
+        "Besides, 8 folders without a run: f0, f1, f2, f3, f4, ...",
+    ]
+
+
+def test_a_run_that_never_began_is_told_from_one_that_is_broken(simtui: Simtui, run: RunDirectory) -> None:
+    run.run_file.unlink()
+    run.manifest.unlink()
+    assert "game-1: this run has not begun, or was ended before it did" in simtui("runs").out
+    told = simtui("show", "game-1")
+    assert told.code == 1
+    assert "has not begun" in told.err
 
 
 def test_without_runs_it_says_where_it_looked(simtui: Simtui, tmp_path: Path) -> None:
     assert simtui("runs").out == f"No runs in {tmp_path}/data/simtui/runs\n"
-    assert simtui("runs", "--json").json == {"runs": [], "unreadable": []}
+    assert simtui("runs", "--json").json == {"runs": [], "unreadable": [], "others": []}
     assert simtui("runs", tmp_path / "none").code == 2
 
 
@@ -234,7 +254,11 @@ def test_texts_that_were_not_kept_are_said_to_be_so(simtui: Simtui, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["game-1", 4], "there is no agent 4\n  The 4 agents are numbered from 0 to 3"),
+        (["game-1", 4], "there is no agent 4\n  Agents are numbered from 0; the last one is 3."),
+        (["game-1", "player_3"], "'player_3' is no number; agents have no names but are numbered from 0"),
+        (["game-1", "9" * 500], "numbered from 0"),
+        (["game-1", "9" * 5000], "numbered from 0"),
+        (["game-1", 3, "--round", 3], "there is no round 3\n  The run has 2 rounds."),
         (["game-1", -1], "-1"),
         (["game-1", "x"], "'x'"),
         (["game-1", "--round", 1], "--round belongs to an AGENT"),
@@ -252,7 +276,10 @@ def test_what_is_not_there_is_wrong_usage(
 
 
 def test_an_agent_to_whom_nothing_happened(simtui: Simtui, run: RunDirectory) -> None:
-    assert simtui("show", "game-1", 3, "--round", 7).out == "Agent 3\n"
+    change(run, "DELETE FROM replies WHERE agent = 3")
+    change(run, "DELETE FROM failures")
+    told = "Agent 3\n\nNothing has happened to it here: no prompt, no message, no failure.\n"
+    assert simtui("show", "game-1", 3).out == simtui("show", "game-1", 3, "--round", 2).out == told
 
 
 # export
