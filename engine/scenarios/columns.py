@@ -42,6 +42,12 @@ def mean(numbers: Numbers) -> float | None:
     return float(given.mean()) if len(given) else None
 
 
+def share(numbers: Numbers, value: float) -> float | None:
+    """Return which share of the numbers that were given is a value; None if there are none."""
+    given = numbers[~np.isnan(numbers)]
+    return float((given == value).mean()) if len(given) else None
+
+
 def histogram(numbers: Numbers, low: float, high: float) -> list[int]:
     """Count the numbers that were given in equal bins from `low` to `high`."""
     counts, _ = np.histogram(numbers[~np.isnan(numbers)], bins=N_BINS, range=(low, high))

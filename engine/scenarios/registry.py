@@ -18,8 +18,11 @@ from engine.scenarios.scenario import Scenario
 
 GROUP = "simtui.scenarios"
 BUILT_IN = {
+    "dictator": "engine.scenarios.dictator:Dictator",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
+    "trust": "engine.scenarios.trust:Trust",
+    "ultimatum": "engine.scenarios.ultimatum:Ultimatum",
 }
 
 

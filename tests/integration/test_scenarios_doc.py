@@ -39,7 +39,7 @@ def output_of(*arguments: str) -> str:
 @pytest.fixture
 def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The preset of the page, where the package of the page is installed."""
-    (tmp_path / "ultimatum.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "my_ultimatum.py").write_text(CODE, encoding="utf-8")
     ((name, target),) = tomllib.loads(PYPROJECT)["project"]["entry-points"][registry.GROUP].items()
     install(tmp_path, name, target, monkeypatch)
     monkeypatch.chdir(tmp_path)
@@ -66,7 +66,7 @@ def test_the_example_runs_on_random_answers_too(preset: str) -> None:
 
 
 def test_its_settings_are_checked_and_listed(preset: str) -> None:
-    assert output_of("check", preset).startswith("OK: scenario ultimatum, 3 rounds, 100 agents")
+    assert output_of("check", preset).startswith("OK: scenario my_ultimatum, 3 rounds, 100 agents")
     assert "pie = 10  " in output_of("scenarios")
     refused = run_simtui("check", preset, "--set", "population.size=7")
     assert refused.returncode == 2
