@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from app.sanitise import clean
+
 
 @click.command("runs")
 @click.argument("folders", nargs=-1)
@@ -37,7 +39,8 @@ class AgentNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is no number; agents have no names but are numbered from 0", param, ctx)
+            given = clean(value, 40)
+            self.fail(f"{given!r} is no number; agents have no names but are numbered from 0", param, ctx)
 
 
 @click.command()
@@ -91,7 +94,6 @@ def export(run: str, form: str, table: str, out: str | None, force: bool) -> Non
 
     from app import export as exporting
     from app.runs import find_run
-    from app.sanitise import clean
     from engine.journal.export import Format
 
     if out is None:
