@@ -30,6 +30,7 @@ REPLY_COLUMNS = (
     "busy_s",
     "slice",
     "samples",
+    "logprob",
     "text",
     "messages",
 )
@@ -50,6 +51,7 @@ ReplyRow = tuple[
     float,  # busy_s
     Count,  # slice
     Count,  # samples
+    float | None,  # logprob
     str | None,  # text
     str | None,  # messages
 ]

@@ -43,6 +43,7 @@ class Replied(Protocol):
     queued_s: float
     busy_s: float
     samples: int
+    logprob: float | None
 
     @property
     def finish(self) -> str:
@@ -89,6 +90,7 @@ class Recorder:
                 result.busy_s,
                 request.slice,
                 result.samples,
+                result.logprob,
                 storable_text(result.text, self._text_chars(value)) if kept else None,
                 storable_messages(request.tail, self._max_chars) if kept else None,
             )

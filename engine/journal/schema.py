@@ -42,6 +42,7 @@ CREATE TABLE replies (       -- one row a reply of a model, in order of arrival
   busy_s REAL,               -- from there to the end
   slice INTEGER,             -- of the population, of slices(id); 0: outside of all
   samples INTEGER,           -- equal prompts in the request; 0: from the answer cache, at no cost
+  logprob REAL,              -- ln of the probability of the reply's tokens; NULL if not asked for
   text TEXT,                 -- the reply; NULL where transcripts are not kept
   messages TEXT,             -- the prompt after its prefix, JSON [[role, content], ...]; NULL likewise
   UNIQUE (key)

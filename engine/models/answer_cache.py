@@ -27,9 +27,10 @@ LOCK_WAIT_S = 5.0
 
 _encode = msgspec.msgpack.Encoder().encode
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS answers (
-  id BLOB PRIMARY KEY, text TEXT, finish TEXT, tokens_in INTEGER, tokens_out INTEGER
+CREATE TABLE IF NOT EXISTS replies (
+  id BLOB PRIMARY KEY, text TEXT, finish TEXT, tokens_in INTEGER, tokens_out INTEGER, logprob REAL
 ) WITHOUT ROWID"""
+_LOOK_UP = "SELECT text, finish, tokens_in, tokens_out, logprob FROM replies WHERE id = ?"
 
 
 class CachedBackend:
@@ -87,22 +88,20 @@ class CachedBackend:
 
     def _look_up(self, key: int, id_: bytes) -> Result | None:
         with suppress(sqlite3.Error):
-            row = self._file.execute(
-                "SELECT text, finish, tokens_in, tokens_out FROM answers WHERE id = ?", (id_,)
-            ).fetchone()
+            row = self._file.execute(_LOOK_UP, (id_,)).fetchone()
             if row is not None:
-                text, finish, tokens_in, tokens_out = row
-                return Result(key, text, Finish(finish), tokens_in, tokens_out, samples=FROM_CACHE)
+                text, finish, n_in, n_out, logprob = row
+                return Result(key, text, Finish(finish), n_in, n_out, samples=FROM_CACHE, logprob=logprob)
         return None
 
     def _keep(self, ids: dict[int, bytes], deliver: Deliver, results: list[Result]) -> None:
         rows = [
-            (ids[r.key], r.text, r.finish, r.tokens_in, r.tokens_out)
+            (ids[r.key], r.text, r.finish, r.tokens_in, r.tokens_out, r.logprob)
             for r in results
             if r.finish in (Finish.STOP, Finish.LENGTH)
         ]
         with suppress(sqlite3.Error, UnicodeEncodeError):
             self._file.execute("BEGIN")
-            self._file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+            self._file.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._file.execute("COMMIT")
         deliver(results)

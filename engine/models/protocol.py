@@ -32,6 +32,8 @@ class Sampling(msgspec.Struct, frozen=True, array_like=True, gc=False):
     min_p: float = 0.0
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    """Also say how likely the reply was."""
 
 
 class Form(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -83,6 +85,8 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     `samples` is how many equal prompts were answered by one request to a server: above 1, the tokens are this
     reply's share, and which of the replies came to whom depends on what else was asked at that time. 0 marks
     a reply from the answer cache, which no request was made for.
+    `logprob`, where it was asked for, is the natural logarithm of the probability of the reply's tokens at
+    temperature 1, each among those that the form of the answer allowed.
     With finish ERROR or TIMEOUT, `text` is what went wrong.
     """
 
@@ -96,6 +100,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     busy_s: float = 0.0
     dropped: int = 0
     samples: int = 1
+    logprob: float | None = None
 
 
 class ResultBatch(msgspec.Struct, array_like=True, gc=False):

@@ -51,7 +51,15 @@ class ModelSettings(
     @property
     def sampling(self) -> Sampling:
         """The sampling that goes with each request."""
-        return Sampling(self.temperature, self.top_p, self.top_k, self.min_p, self.max_tokens, self.stop)
+        return Sampling(
+            self.temperature,
+            self.top_p,
+            self.top_k,
+            self.min_p,
+            self.max_tokens,
+            self.stop,
+            getattr(self, "logprobs", False),
+        )
 
 
 class Dummy(ModelSettings, frozen=True, kw_only=True, tag="dummy"):
@@ -88,6 +96,8 @@ class LlamaCpp(ModelSettings, frozen=True, kw_only=True, tag="llama_cpp"):
     """Same reply whatever else is decoded at the same time, at 12-20 % of the speed."""
     state_cache_bytes: Annotated[int, Meta(ge=0)] = 1 << 30
     """Memory for conversations that wait for their next turn."""
+    logprobs: bool = False
+    """Keep with each reply how likely it was to the model."""
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -131,6 +141,8 @@ class Vllm(ModelSettings, frozen=True, kw_only=True, tag="vllm"):
     """How often a request is sent again after a server has failed at it."""
     idle_s: Positive = 300.0
     """A request is taken from a server that has not sent a byte of its reply for so many seconds."""
+    logprobs: bool = False
+    """Keep with each reply how likely it was to the model; needs servers that tell."""
     outage_s: Positive = 300.0
     """When no server has given a reply for so many seconds, requests fail instead of waiting on."""
     hedge_after_s: Positive | None = None

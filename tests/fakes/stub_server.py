@@ -16,7 +16,7 @@ from typing import Any
 from aiohttp import web
 
 _BASIC = {"model", "messages", "max_tokens", "temperature", "top_p", "stop"}
-_COMMON = {"n", "seed"}
+_COMMON = {"n", "seed", "logprobs"}
 _OPENAI = {*_COMMON, "response_format", "max_completion_tokens"}
 _VLLM = {*_COMMON, "top_k", "min_p", "priority", "add_generation_prompt", "continue_final_message"}
 _TAKES = {
@@ -140,11 +140,13 @@ class StubServer:
         self, body: Body, *, model: str | None = None, finish: str = "stop", text: str | None = None
     ) -> Body:
         """Return a completion such as vLLM sends."""
+        told = {"content": 2 * [{"token": "4", "logprob": -0.25}]} if "logprobs" in body else None
         choices = [
             {
                 "index": i,
                 "message": {"role": "assistant", "content": self.text(body) if text is None else text},
                 "finish_reason": finish,
+                "logprobs": told,
             }
             for i in range(body.get("n", 1))
         ]

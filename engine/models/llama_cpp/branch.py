@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.models.llama_cpp.batch import Tokens
 from engine.models.llama_cpp.reply import Reply
-from engine.models.llama_cpp.sampling import Floats, distribution, draws
+from engine.models.llama_cpp.sampling import Floats, distribution, draws, log_probability
 from engine.models.protocol import Finish, Form, Request, Result
 
 
@@ -52,7 +52,8 @@ class Branch:
         Raises ModelError if the form of the answer cannot be followed.
         """
         assert self.reply is not None
-        next_token = distribution(logits, self.form.sampling, self.reply.allowed())
+        allowed = self.reply.allowed()
+        next_token = distribution(logits, self.form.sampling, allowed)
         keys = [member.request.key for member in self.members]
         tokens = next_token.draw(draws(seed, keys, len(self.reply.tokens)))
         parted: dict[int, list[Member]] = {}
@@ -60,6 +61,9 @@ class Branch:
             parted.setdefault(token, []).append(member)
         groups = sorted(parted.items(), key=lambda group: -len(group[1]))
         replies = [self.reply, *(self.reply.copy() for _ in groups[1:])]
+        if self.reply.wants_logprob:
+            for (token, _), reply in zip(groups, replies, strict=True):
+                reply.logprob += log_probability(logits, token, allowed)
         return [
             self._with(members, token, reply) for (token, members), reply in zip(groups, replies, strict=True)
         ]
@@ -97,6 +101,7 @@ class Branch:
     def _answer(self, members: Iterable[Member], text: str, finish: Finish, now: float) -> None:
         tokens_in = 0 if self.prompt is None else len(self.prompt)
         tokens_out = 0 if self.reply is None else len(self.reply.tokens)
+        logprob = self.reply.logprob if self.reply and self.reply.wants_logprob else None
         for member in members:
             begun = now if member.begun is None else member.begun
             member.reply_to(
@@ -110,5 +115,6 @@ class Branch:
                     begun - member.arrived,
                     now - begun,
                     self.dropped,
+                    logprob=logprob,
                 )
             )

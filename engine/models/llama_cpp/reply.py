@@ -34,6 +34,9 @@ class Reply:
         self._constraint = None if self._reasoning else self._answer
         self.tokens: list[int] = []
         self.data = b""
+        self.wants_logprob = form.sampling.logprobs
+        self.logprob = 0.0
+        """Of all tokens so far; those that the form leaves no choice about have probability 1."""
         self.finish: Finish | None = None
         self._force()
 

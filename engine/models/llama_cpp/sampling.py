@@ -68,6 +68,13 @@ def _kept(weights: Floats, sampling: Sampling) -> Ids | None:
     return kept
 
 
+def log_probability(logits: Floats, token: int, allowed: Ids | None = None) -> float:
+    """Return ln P(token) at temperature 1 among the allowed tokens (all, if None)."""
+    chosen = logits if allowed is None else logits[allowed]
+    most = chosen.max()
+    return float(logits[token] - most - np.log(np.exp(chosen - most).sum(dtype=np.float64)))
+
+
 def draws(seed: int, keys: Sequence[int], position: int) -> npt.NDArray[np.float64]:
     """Return each request's number for the token at a position of its reply.
 

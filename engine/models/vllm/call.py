@@ -38,6 +38,7 @@ class Call:
         "done",
         "dropped",
         "form",
+        "logprob",
         "members",
         "order",
         "prefix",
@@ -69,6 +70,8 @@ class Call:
         self.dropped = 0
         self.begun = ""
         """Text of the reply so far: what is asked for is its second part."""
+        self.logprob = 0.0
+        """Of that text."""
         self.spent = Spent()
         self.started: float | None = None
         self.tries = 0
@@ -96,7 +99,8 @@ class Call:
         other.members = [member]
         other.samples = self.samples
         other.start, other.dropped = self.start, self.dropped
-        other.begun, other.spent, other.started = begun, spent, self.started
+        other.begun, other.logprob = begun, self.logprob
+        other.spent, other.started = spent, self.started
         return other
 
     def end(self) -> None:

@@ -59,13 +59,18 @@ class Unreachable(Exception):
     """A server that may answer later."""
 
 
-async def detect(connection: Connection, wanted: str, extra: dict[str, Any]) -> Features:
+async def detect(
+    connection: Connection, wanted: str, extra: dict[str, Any], *, logprobs: bool = False
+) -> Features:
     """Ask a server what it is; `wanted` is the model's name, "" for the only one that it has.
 
+    With `logprobs`, see also whether it tells them: that takes vLLM some seconds the first time.
     `extra` goes along with every request, for it may decide what a model does. Raises Unreachable, and
     ModelError if the server answers but is of no use.
     """
-    return await _Detection(connection, extra).run(wanted)
+    detection = _Detection(connection, extra)
+    features = await detection.run(wanted)
+    return await detection.with_logprobs(features) if logprobs else features
 
 
 class _Detection:
@@ -165,6 +170,12 @@ class _Detection:
         return await self._takes(
             features, messages=begun, add_generation_prompt=False, continue_final_message=True
         )
+
+    async def with_logprobs(self, features: Features) -> Features:
+        """See whether replies come with their probabilities."""
+        answer = await self._chat(features, logprobs=True)
+        told = isinstance(answer, Reply) and answer.said[0].logprob is not None
+        return msgspec.structs.replace(features, logprobs=told)
 
     async def _counts(self, features: Features) -> bool:
         return isinstance(await count_tokens(self._connection, features.model, _ASK), int)

@@ -38,6 +38,8 @@ class Features(msgspec.Struct, frozen=True):
     extended: bool = False
     """`top_k` and `min_p`."""
     priority: bool = False
+    logprobs: bool = False
+    """Tells how likely replies were; only looked for if that was asked for."""
     resumes: bool = False
     """Goes on with a reply that was begun (`continue_final_message`)."""
     counts: bool = False
@@ -55,8 +57,8 @@ class Features(msgspec.Struct, frozen=True):
     @property
     def must_equal(self) -> str:
         """In what all servers of one model have to be equal: a reply may be begun here and ended there."""
-        resumes, extended = self.resumes, self.extended
-        return f"model {self.model!r}, forms by {self.structure}, {resumes=}, {extended=}"
+        resumes, extended, logprobs = self.resumes, self.extended, self.logprobs
+        return f"model {self.model!r}, forms by {self.structure}, {resumes=}, {extended=}, {logprobs=}"
 
     def same_as(self, other: Features) -> bool:
         """Tell whether two servers have the same model and take the same, of whatever version they are."""

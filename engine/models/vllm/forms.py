@@ -104,6 +104,8 @@ def _part(
         general["top_k"] = sampling.top_k
     if sampling.min_p:
         general["min_p"] = sampling.min_p
+    if sampling.logprobs:
+        general["logprobs"] = True
     return Part(general | fields, max_tokens, read, may_go_on)
 
 

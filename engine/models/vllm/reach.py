@@ -79,6 +79,12 @@ def _check(server: Server, settings: Vllm) -> None:
             where=server.name,
             hint="leave model.top_k and model.min_p out of the preset",
         )
+    if settings.logprobs and not features.logprobs:
+        raise ModelError(
+            "the server does not tell how likely its replies are",
+            where=server.name,
+            hint="leave model.logprobs out of the preset",
+        )
     if features.context is not None and settings.max_tokens >= features.context:
         raise ModelError(
             f"the model's context of {features.context} tokens has no room for a prompt beside a reply of"

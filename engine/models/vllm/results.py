@@ -34,13 +34,17 @@ def results(
     said = reply.said * n if len(reply.said) < n else reply.said  # greedy replies to one prompt are equal
     for member, one, share in zip(call.members, said, shares(reply, n), strict=True):
         spent = Spent(*map(sum, zip(call.spent, share, strict=True)))
+        logprob = None if one.logprob is None else call.logprob + one.logprob
         missing = unfinished(form, one.text, one.finish) if part.may_go_on else None
         if missing is not None:
-            yield member, call.part(member, missing, spent)
+            rest = call.part(member, missing, spent)
+            rest.logprob = logprob or 0.0
+            yield member, rest
         else:
             text = call.begun + part.read(one.text)
-            ended = call.dropped, call.samples
-            yield member, Result(member.key, text, one.finish, *spent, *_times(call, now), *ended)
+            spans = _times(call, now)
+            result = Result(member.key, text, one.finish, *spent, *spans, call.dropped, call.samples, logprob)
+            yield member, result
 
 
 def failures(call: Call, finish: Finish, text: str, now: float) -> Iterator[tuple[Member, Result]]:

@@ -95,7 +95,8 @@ class Watch:
 
         Raises Unreachable, and ModelError if the server is of no use, another than before, or unlike others.
         """
-        features = await detect(server.connection, self._settings.model, self._settings.extra)
+        settings = self._settings
+        features = await detect(server.connection, settings.model, settings.extra, logprobs=settings.logprobs)
         if server.bodies is not None and not features.same_as(server.features):
             raise ModelError("the server is not what it was at first", where=server.name)
         for other in self._dispatcher.servers:
@@ -107,7 +108,7 @@ class Watch:
                 )
         server.features = features
         server.window.tells_queue = features.metrics
-        server.bodies = Bodies(features, self._catalogue, self._settings.extra)
+        server.bodies = Bodies(features, self._catalogue, settings.extra)
 
     async def _look(self, server: Server) -> Failure | None:
         page = "metrics" if server.features.metrics else "health"

@@ -43,6 +43,8 @@ class Said(NamedTuple):
 
     text: str
     finish: Finish
+    logprob: float | None = None
+    """Of all its tokens, if the server tells."""
 
 
 class Reply(NamedTuple):
@@ -63,8 +65,17 @@ class _Message(msgspec.Struct, gc=False):
     refusal: str | None = None
 
 
+class _Token(msgspec.Struct, gc=False):
+    logprob: float
+
+
+class _Logprobs(msgspec.Struct, gc=False):
+    content: list[_Token] | None = None
+
+
 class _Choice(msgspec.Struct, gc=False):
     message: _Message
+    logprobs: _Logprobs | None = None
     finish_reason: str | None = None
 
 
@@ -139,7 +150,8 @@ def _said(choice: _Choice) -> Said | Failure:
     finish = _FINISH.get(reason or "")
     if finish is None:
         return Failure(Kind.SICK, shown(f"broke off a reply ({reason or 'no reason given'})"))
-    return Said(message.content or "", finish)
+    told = choice.logprobs.content if choice.logprobs else None
+    return Said(message.content or "", finish, sum(t.logprob for t in told) if told else None)
 
 
 def failure(status: int, body: bytes, retry_after_s: float | None = None) -> Failure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,19 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
     guess: int
     sure: bool
     moods: list[str]
+
+
+def test_how_likely_answers_are(service):
+    """However often each of them is given, the probabilities of all answers together come close to 1."""
+    ways, options = set(), ("cooperate", "defect", "cheat")
+    for temperature in (1, 2):
+        sampling = Sampling(temperature=temperature, logprobs=True)
+        results = service.ask(service.calls(Choice(options), [user("Which?")] * 200, sampling=sampling))
+        ways |= {(result.text, round(result.logprob, 4)) for result in results}
+    assert {text for text, _ in ways} == set(options)
+    assert 0.8 < sum(math.exp(logprob) for _, logprob in ways) < 1.001
+    (plain,) = service.ask(service.calls(Choice(options), [user("Which?")]))
+    assert plain.logprob is None
 
 
 def test_json_answers_fit_their_struct(service):

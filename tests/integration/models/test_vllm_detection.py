@@ -17,9 +17,9 @@ from tests.fakes.stub_server import StubServer, answer, error, first, refuse, se
 WARM = Sampling(max_tokens=50)
 
 
-def features(**kind) -> dict:
+def features(*, kind: str = "vllm", **settings) -> dict:
     async def find() -> dict:
-        async with StubServer(**kind) as stub, service(stub) as one:
+        async with StubServer(kind=kind) as stub, service(stub, **settings) as one:
             (found,) = one.facts["servers"].values()
             return found
 
@@ -137,6 +137,13 @@ def test_a_base_url_that_leads_elsewhere():
 
 def test_sampling_that_the_server_does_not_take():
     assert "top_k" in refusal(StubServer(kind="openai"), top_k=5)
+
+
+def test_probabilities_where_the_server_tells_them():
+    told = features(logprobs=True)["logprobs"], features(kind="openai", logprobs=True)["logprobs"]
+    assert told == (True, True)
+    assert not features()["logprobs"]  # nobody asked
+    assert "does not tell how likely" in refusal(StubServer(kind="plain"), logprobs=True)
 
 
 def test_a_reply_as_long_as_the_context():

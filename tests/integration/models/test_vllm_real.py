@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import msgspec
@@ -94,6 +95,12 @@ def test_equal_prompts_are_one_request_with_replies_of_their_own(vllm):
     assert sum(result.tokens_in for result in results) < 60  # the prompt once
     greedy = vllm.run(vllm.ask(vllm.calls(Text(), [user("Same for all.")] * 5, sampling=GREEDY)))
     assert len({result.text for result in greedy}) == 1
+
+
+def test_how_likely_replies_are(vllm):
+    sampling = Sampling(max_tokens=24, logprobs=True)
+    results = vllm.ask(vllm.calls(Choice(("yes", "no")), people(4), sampling=sampling))
+    assert all(0 < math.exp(result.logprob) <= 1 for result in results)
 
 
 def test_the_rules_are_computed_once(vllm):

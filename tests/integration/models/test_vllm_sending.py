@@ -167,6 +167,25 @@ def test_reasoning_that_comes_to_no_answer_is_gone_on_with(answer):
     run(test())
 
 
+def test_how_likely_a_reply_was_counts_both_of_its_parts():
+    async def test() -> None:
+        async with StubServer() as stub, service(stub, logprobs=True) as one:
+
+            async def behave(stub, request, body):
+                second = body["messages"][-1]["role"] == "assistant"
+                return await finish("stop", **({} if second else {"text": "Let me see."}))(
+                    stub, request, body
+                )
+
+            stub.behave = behave
+            sampling = Sampling(max_tokens=50, logprobs=True)
+            asked = one.calls(Number(0, 100, reasoning=20), [user("?")], sampling=sampling)
+            assert [result.logprob for result in await one.ask(asked)] == [-1.0]
+            assert [result.logprob for result in await one.ask(numbers(one, 1))] == [None]
+
+    run(test())
+
+
 def test_only_those_of_several_replies_are_gone_on_with_that_need_it():
     async def test() -> None:
         async with StubServer() as stub, service(stub) as one:

@@ -71,6 +71,7 @@ def test_a_reply_becomes_a_row() -> None:
         "busy_s": 1.5,
         "slice": 2,
         "samples": 1,
+        "logprob": None,
         "text": "33",
         "messages": '[["user","Name a number."]]',
     }

@@ -28,7 +28,9 @@ class Counting:
 
     def submit(self, requests: Any, deliver: Any) -> None:
         self.asked += [request.key for request in requests]
-        deliver([Result(r.key, f"reply {len(self.asked)}", self.finish, 10, 2) for r in requests])
+        deliver(
+            [Result(r.key, f"reply {len(self.asked)}", self.finish, 10, 2, logprob=-0.5) for r in requests]
+        )
 
     async def close(self) -> None: ...
 
@@ -73,6 +75,7 @@ def test_a_second_run_pays_nothing_and_says_so(tmp_path: Path) -> None:
         2,
     )
     assert second.busy_s == 0.0
+    assert second.logprob == first.logprob == -0.5
 
 
 @pytest.mark.parametrize("other", [{"seed": 2}, {"key": pack(1, 8)}, {"say": "bye"}, {"temperature": 0.5}])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError
-from engine.models.llama_cpp.sampling import distribution, draws
+from engine.models.llama_cpp.sampling import distribution, draws, log_probability
 from engine.models.protocol import Sampling
 
 LOGITS = np.log(np.array([0.1, 0.4, 0.2, 0.3], np.float32))
@@ -60,3 +60,9 @@ def test_draws_depend_on_seed_key_and_position_alone():
     both = draws(1, [7, 9], 3)
     assert draws(1, [9], 3)[0] == both[1]
     assert len({*both, draws(2, [7], 3)[0], draws(1, [7], 4)[0]}) == 4
+
+
+def test_log_probabilities_are_those_at_temperature_1_among_what_is_allowed():
+    logits = np.log(np.array([1, 4, 2, 3], np.float32)) + 50
+    assert np.exp(log_probability(logits, 3)) == pytest.approx(0.3)
+    assert np.exp(log_probability(logits, 3, np.array([0, 3]))) == pytest.approx(0.75)

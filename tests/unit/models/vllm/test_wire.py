@@ -142,3 +142,13 @@ ODD = st.recursive(
 def test_no_json_is_too_odd(value):
     assert isinstance(read(json.dumps(value).encode(), 1), Reply | Failure)
     assert isinstance(failure(400, json.dumps(value).encode()), Failure)
+
+
+def test_how_likely_a_reply_was():
+    told = {"content": [{"token": "4", "logprob": -0.5}, {"token": "2", "logprob": -0.25}]}
+    choices = [
+        {"message": {"content": "42"}, "finish_reason": "stop", "logprobs": logprobs}
+        for logprobs in (told, {"content": None}, {"content": []}, None)
+    ]
+    said = read(json.dumps({"choices": choices}).encode(), 4).said
+    assert [one.logprob for one in said] == [-0.75, None, None, None]
