@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from engine.preset.layers import Layer
     from engine.preset.load import Loaded
 
+MAX_BESIDE = 1000
+"""Files that are looked at for the one that was meant."""
+
 
 def load(
     preset_name: str,
@@ -46,7 +49,7 @@ def load(
 def find_preset(name: str) -> Path:
     """Return the file of a preset: a path, or the bare name of a shipped one. Raises PresetError."""
     from engine.preset.problems import PresetError, Problem
-    from engine.preset.wording import nearest, one_of, show
+    from engine.preset.wording import nearest, show
 
     path = Path(name)
     known = {path.stem: path for path in shipped()}
@@ -54,11 +57,22 @@ def find_preset(name: str) -> Path:
         return known[name]
     if os.path.lexists(name):
         return path
-    meant = nearest(path.stem, known)
+    near = nearest(path.name, (found.name for found in _presets_beside(path)))
+    meant = f"{name}.toml" if os.path.isfile(f"{name}.toml") else str(path.with_name(near)) if near else ""
+    meant = meant or nearest(path.stem, known)
     problem = Problem(
-        what=f"there is no file {show(name)}", nearest=meant, allowed=f"a path, or one of {one_of(known)}"
+        what=f"there is no file {show(name)}",
+        nearest=show(meant) if meant else "",
+        allowed="a path, or a name that `simtui presets` lists",
     )
     raise PresetError(show(name), [problem])
+
+
+def _presets_beside(path: Path) -> list[Path]:
+    try:
+        return sorted(path.parent.glob("*.toml"))[:MAX_BESIDE]
+    except (OSError, ValueError):
+        return []
 
 
 def shipped() -> list[Path]:

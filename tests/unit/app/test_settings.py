@@ -69,13 +69,25 @@ def test_a_directory_named_like_a_shipped_preset_is_no_hindrance(
     assert settings.find_preset("guess_average_million") == Path("guess_average_million")
 
 
-@pytest.mark.parametrize("name", ["guess_averge", "presets/guess_averge.toml"])
-def test_a_missing_preset_names_what_was_meant(name: str, no_config: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("guess_averge", "guess_average"),
+        ("elsewhere/guess_averge.toml", "guess_average"),
+        ("g", "g.toml"),
+        ("my_gmae.toml", "my_game.toml"),
+        ("folder/my_game", "folder/my_game.toml"),
+    ],
+)
+def test_a_missing_preset_names_what_was_meant(
+    name: str, meant: str, no_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    for there in ("g.toml", "my_game.toml", "folder/my_game.toml"):
+        (tmp_path / there).write_text(MINIMAL)
+    monkeypatch.chdir(tmp_path)
     told = problem_of(name, no_config)
-    assert told.startswith(
-        f'there is no file "{name}"; did you mean guess_average? (allowed: a path, or one of '
-    )
-    assert "guess_average_million" in told
+    assert told.startswith(f'there is no file "{name}"; did you mean "{meant}"? (allowed: a path, or a name')
 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "x" * 5000, "\x1b[2J"])
