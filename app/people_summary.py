@@ -46,7 +46,8 @@ def _of_writing(writing: WritingReport) -> Iterator[str]:
     line = f"Personas: {writing.written:,} of {writing.people:,} written by {writing.model}"
     if writing.fallen_back:
         line += f", {writing.fallen_back:,} from the template"
-    yield f"{line}; {writing.asked:,} requests, {writing.cached:,} replies known before"
+    spent = f"{writing.asked:,} requests, {writing.cached:,} replies known before"
+    yield f"{line}; {spent}, {figures.duration(writing.seconds)}"
     if writing.refused:
         yield f"Texts not taken: {figures.counts(writing.refused)}"
 

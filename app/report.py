@@ -34,6 +34,8 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         _section(console, "Answers", Text("\n".join(drawn), no_wrap=True, overflow="crop"))
     if any(used.tokens_in or used.tokens_out for used in record.usage):
         seconds = sum(report.seconds for report in record.reports)
+        if record.people and record.people.writing:
+            seconds += record.people.writing.seconds
         _section(console, "Tokens", table(usage.columns(record.usage, seconds)))
     if record.reports or record.failures:
         console.print(f"Failures: {_failures(record)}", soft_wrap=True)

@@ -107,6 +107,7 @@ class WritingReport(msgspec.Struct, frozen=True):
     """Requests to the model, since this run was last started."""
     cached: int
     """Requests that had been paid for before."""
+    seconds: float
     refused: dict[str, int] = {}
     """How often a text was not taken, by reason."""
 

@@ -147,8 +147,7 @@ class Setup:
     @cached_property
     def slice_codes(self) -> slices.Codes | None:
         """Each agent's slice, 0 for none; None if the preset has no slices."""
-        shares = [part.share for part in self.preset.slices]
-        return slices.draw(shares, self.preset.population.size, self.preset.seed)
+        return slices.codes_of(self.preset, self.people)
 
     @property
     def slice_models(self) -> list[str]:

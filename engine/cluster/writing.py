@@ -19,11 +19,12 @@ from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.journal.writer import Writer
 from engine.keys import PERSONAS, pack
+from engine.models.answer_cache import FROM_CACHE
 from engine.models.answers import Text
 from engine.models.protocol import Finish, Form, Message, Request, RequestBatch, Result, content_id, prompt_id
 from engine.models.spent import Spent
 from engine.population.persona.cache import FileCache
-from engine.population.persona.judge import MAX_CHARS
+from engine.population.persona.judge import BROKEN_OFF, MAX_CHARS
 from engine.population.persona.writer import Ask, PersonaWriter, Rejection
 
 CACHE = "personas.db"
@@ -121,11 +122,8 @@ class Writing:
         for result in results:
             if (call := self._open.pop(result.key, None)) is None:
                 continue
-            self._spent.add(result)
-            self._recorder.reply(call, result, self._role.number, None, None)
-            if result.finish is not Finish.STOP:
-                self._whys[call.key] = _why(result, self._form)
-            replies.append((call.ask.key, result.text if result.finish is Finish.STOP else None))
+            self._record(call, result)
+            replies.append((call.ask.key, self._text(result)))
         self._writer.reply(replies)
         self._settle(self._writer)
 
@@ -170,6 +168,7 @@ class Writing:
             fallen_back=progress.fallen_back,
             asked=progress.asked,
             cached=progress.cached,
+            seconds=self._clock() - self._started,
             refused={kind: n for kind, n in ledger.items() if n and kind != "fallback"},
         )
 
@@ -179,13 +178,32 @@ class Writing:
 
     def _settle(self, writer: PersonaWriter) -> None:
         """Journal what has come, and ask for what comes next."""
+        for ask, text in writer.known:
+            call = _Call(ask, self._form_id)
+            self._record(call, Result(call.key, text, samples=FROM_CACHE))
         for rejection in writer.rejections:
             self._note(rejection)
         writer.rejections.clear()
+        writer.known.clear()
         self._journal.add(self._recorder.take())
         self._journal.commit()
         asked = {call.ask.key for call in self._open.values()}
         self._send([_Call(ask, self._form_id) for ask in writer.asks() if ask.key not in asked])
+
+    def _text(self, result: Result) -> str | None:
+        """Return the text of a reply; None if there is none."""
+        match result.finish:
+            case Finish.STOP:
+                return result.text
+            case Finish.LENGTH:
+                return result.text + BROKEN_OFF
+        self._whys[result.key] = result.text[:500] or str(result.finish)
+        return None
+
+    def _record(self, call: _Call, result: Result) -> None:
+        if result.samples != FROM_CACHE or not self._setup.resumed:  # else it was counted already
+            self._spent.add(result)
+        self._recorder.reply(call, result, self._role.number, None, None)
 
     def _send(self, calls: Sequence[_Call]) -> None:
         self._open.update((call.key, call) for call in calls)
@@ -213,12 +231,6 @@ class Writing:
 def _form(role: Role, max_words: int) -> Form:
     longest = max(role.sampling.max_tokens, TOKENS_PER_WORD * max_words)
     return Form(Text(MAX_CHARS), replace(role.sampling, max_tokens=longest))
-
-
-def _why(result: Result, form: Form) -> str:
-    if result.finish is Finish.LENGTH:
-        return f"the reply was cut off at {form.sampling.max_tokens} tokens"
-    return result.text[:500] or str(result.finish)
 
 
 def _model_text(description: dict[str, Any], form: Form) -> str:

@@ -18,7 +18,7 @@ CALLS, IN, OUT, CACHED = range(4)
 _COUNTED = """
 SELECT agent, round, models.name, count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached)
 FROM replies JOIN models ON models.id = replies.model
-WHERE round <= ? GROUP BY round, agent, models.name"""
+WHERE round BETWEEN 1 AND ? GROUP BY round, agent, models.name"""
 
 Counts = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def measure(preset: Preset, run_file: Path, load_s: float) -> Measurement:
 
 
 def _codes(preset: Preset) -> slices.Codes | None:
-    return slices.draw([part.share for part in preset.slices], preset.population.size, preset.seed)
+    return slices.codes_of(preset, None)
 
 
 def _places(codes: slices.Codes | None, n_agents: int) -> NDArray[np.int64]:

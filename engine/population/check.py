@@ -59,6 +59,11 @@ def faults(settings: Population) -> Iterator[Fault]:
         yield from persona_faults(settings.persona, [*known, *_texts(settings)])
 
 
+def condition_faults(settings: Population, condition: str) -> Iterator[Fault]:
+    """Yield what is wrong with a condition that is about the people but no part of the population's table."""
+    yield from _expression_faults(condition, _known(settings), ())
+
+
 def _name_faults(settings: Population) -> Iterator[Fault]:
     places = {
         name: ("tables", str(i)) for i, t in enumerate(settings.tables, start=1) for name in t.attributes

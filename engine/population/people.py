@@ -9,8 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.population.column import Column, Value
-from engine.population.faults import BadTemplate, PopulationError
+from engine.errors import UsageError
+from engine.population.column import Column, Value, coded
+from engine.population.evaluate import holds
+from engine.population.expression import read
+from engine.population.faults import BadExpression, BadTemplate, PopulationError
+from engine.population.functions import Frame
 from engine.population.network.graph import Graph
 from engine.population.report import Report
 from engine.population.template import Template
@@ -63,6 +67,19 @@ class People:
         """
         graph = self.graph if network is None else self.graphs[network]
         return graph.neighbours(i) if graph else _NOBODY
+
+    def fitting(self, condition: str, *path: str) -> NDArray[np.bool_]:
+        """Return for whom a condition over attributes holds.
+
+        Raises UsageError; `path` is the key of the preset that the condition stands at.
+        """
+        starts = None
+        if "household" in self.columns:
+            starts = np.flatnonzero(np.diff(coded(self.columns["household"])[0], prepend=-1))
+        try:
+            return holds(read(condition), self.columns, Frame(self.n, starts))
+        except BadExpression as error:
+            raise UsageError(str(error), where=".".join(path)) from error
 
     def persona(self, i: int) -> str:
         """Return who a person is, in words; "" if the preset says nothing about that. Raises

@@ -70,6 +70,9 @@ def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:
 
 def _used_models(tables: Tables) -> list[tuple[Path, Any]]:
     used = {DEFAULT_MODEL, *(part.model for part in tables.get("slices") or ())}
+    population = tables.get("population")
+    if population and population.persona and population.persona.writer:
+        used.add(population.persona.writer.model)
     return [
         (path, model)
         for path, model in _models(tables)
@@ -79,7 +82,7 @@ def _used_models(tables: Tables) -> list[tuple[Path, Any]]:
 
 def _slices(tables: Tables) -> Iterator[Problem]:
     parts = tables.get("slices") or ()
-    total = sum(part.share for part in parts)
+    total = sum(part.share or 0.0 for part in parts if not part.where)
     if total > 1 + 1e-9:
         yield Problem(path=("slices",), what=f"the shares add up to {total:g}", allowed="1 at most")
     names = [part.name for part in parts]
@@ -87,8 +90,20 @@ def _slices(tables: Tables) -> Iterator[Problem]:
         where = ("slices", str(number))
         if names.count(part.name) > 1:
             yield Problem(path=(*where, "name"), what=f"{show(part.name)} is the name of another slice")
+        if part.where:
+            yield from _condition(tables, part.where, (*where, "where"))
+        elif part.share is None:
+            yield Problem(path=(*where, "share"), what="missing", allowed="a share, or where = a condition")
         yield from _model_name(tables, part.model, (*where, "model"))
         yield from _overrides(tables, part.scenario, (*where, "scenario"))
+
+
+def _condition(tables: Tables, condition: str, path: Path) -> Iterator[Problem]:
+    if population := tables.get("population"):
+        from engine.population.check import condition_faults  # brings numpy along
+
+        for _, what, allowed, near in condition_faults(population, condition):
+            yield Problem(path=path, what=what, allowed=allowed, nearest=near)
 
 
 def _model_name(tables: Tables, name: str, path: Path) -> Iterator[Problem]:

@@ -25,13 +25,16 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Slice(Table, frozen=True, kw_only=True):
     """`[[slices]]`: a part of the population that thinks, or is asked, differently.
 
-    Members are drawn by the run's seed, in exact proportion.
+    Members are those for whom `where` holds, or drawn by the run's seed, in exact proportion.
     """
 
     name: Annotated[str, Meta(pattern=_NAME)]
     """Short name, for tables and the journal."""
-    share: Annotated[float, Meta(gt=0, le=1)]
-    """Share of the agents; what all slices leave over uses `[model]`."""
+    share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """Share of the agents, or of those for whom `where` holds; what all slices leave over uses `[model]`."""
+    where: Annotated[str, Meta(min_length=1, max_length=2000)] | None = None
+    """A condition over attributes of the population, such as "age >= 65 and job != 'retired'". Who fits
+    several slices belongs to the first of them; shares without a condition are drawn among those left."""
     model: Annotated[str, Meta(pattern=_NAME)] = DEFAULT_MODEL
     """The model that its members use: a name from `[models]`."""
     scenario: dict[str, Any] = {}

@@ -2,16 +2,19 @@
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from engine.cluster.slices import codes_of
 from engine.population.build import build
 from engine.population.functions import FUNCTIONS
 from engine.population.network.settings import Network
 from engine.population.settings import AnyAttribute, Population
 from engine.population.template import FILTERS
+from engine.preset.load import from_toml
 
 PAGE = (Path(__file__).parents[2] / "docs" / "populations.md").read_text(encoding="utf-8")
 PRESETS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
@@ -36,6 +39,14 @@ def test_the_microdata_can_be_read(tmp_path: Path) -> None:
     found = build(msgspec.convert({"size": 100, **table}, Population), 1)
     assert found.report.comparisons[0].largest_deviation == 0
     assert found.report.notes == ["1 records of the microdata had values missing"]
+
+
+def test_the_slices_are_the_studys() -> None:
+    text = f'name = "doc"\nscenario.name = "guess_average"\nmodel.backend = "dummy"\n{PRESETS[3]}'
+    preset = from_toml(text.encode(), "doc.toml")
+    codes = codes_of(preset, None)
+    assert codes is not None
+    assert sorted(Counter(codes.tolist()).items()) == [(0, 500), (1, 500), (2, 500)]
 
 
 def listed(kinds: object) -> set[str]:

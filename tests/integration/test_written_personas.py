@@ -73,9 +73,10 @@ def texts(run: Run) -> list[tuple[int, str, int]]:
 def test_agents_get_what_the_model_wrote(make: Make, tmp_path: Path, start: str) -> None:
     run = play(make(start=start), tmp_path / "run")
     assert run.finished.state == "done"
-    assert people(run).writing == WritingReport(
-        "author", SIZE, SIZE, 0, 30, 0, {"too short": 10, "fact missing": 10, "other language": 10}
-    )
+    report = people(run).writing
+    assert report is not None
+    refused = {"too short": 10, "fact missing": 10, "other language": 10}
+    assert report == WritingReport("author", SIZE, SIZE, 0, 30, 0, report.seconds, refused)
     told = texts(run)
     assert [agent for agent, _, _ in told] == list(range(SIZE))
     assert all(text.startswith("She is a ") and written for _, text, written in told)
@@ -99,7 +100,7 @@ def test_a_second_run_pays_nothing_and_has_the_same_people(make: Make, tmp_path:
     assert told is not None
     assert (told.asked, told.cached, told.written) == (0, 30, SIZE)
     assert texts(first) == texts(second)
-    assert second.query("SELECT count(*) FROM replies WHERE round = 0") == [(0,)]
+    assert second.query("SELECT count(*), sum(samples) FROM replies WHERE round = 0") == [(30, 0)]
 
 
 def test_an_interrupted_run_goes_on_where_it_was(make: Make, tmp_path: Path) -> None:
@@ -127,6 +128,7 @@ def test_a_run_that_is_resumed_later_writes_nothing_anew(make: Make, tmp_path: P
     last.to_the_end()
     told, before = people(last).writing, people(again).writing
     assert told == before
+    assert told is not None
     assert not [event for event in last.events if isinstance(event, Snapshot) and event.state == "writing"]
 
 
@@ -173,7 +175,7 @@ def test_who_an_agent_is_can_be_read(make: Make, tmp_path: Path) -> None:
     )
     assert json.loads(shown)["person"]["persona"] == text
     page = CliRunner().invoke(cli, ["show", str(run.directory)], catch_exceptions=False).stdout
-    assert "Personas: 20 of 20 written by author; 30 requests, 0 replies known before" in page
+    assert "Personas: 20 of 20 written by author; 30 requests, 0 replies known before, " in page
     with closing(sqlite3.connect(run.directory / "run.db")) as db:
         assert db.execute("SELECT job, count(*) FROM people GROUP BY job").fetchall() == [
             ("cook", 10),

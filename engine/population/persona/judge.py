@@ -19,6 +19,8 @@ LANGUAGES = {
     "pt": "Portuguese",
 }
 MAX_CHARS = 20_000
+BROKEN_OFF = "\u2026"
+"""Ends a text that its writer had no room to finish."""
 _QUOTES = ('"""', "```", '"', "“", "'")
 _ENDS = {"“": "”"}
 
@@ -59,6 +61,8 @@ class Judge:
             return
         if any(not (char.isprintable() or char == "\n") for char in text):
             yield "not plain text", "it has characters that cannot be printed"
+        if text.endswith(BROKEN_OFF):
+            yield "broken off", "it breaks off; a shorter one would not"
         if s.language != "any" and not languages.is_in(s.language, text):
             yield "other language", f"it is not in {LANGUAGES[s.language]}"
         for words in missing(text, person, s.names):

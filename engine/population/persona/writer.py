@@ -121,6 +121,8 @@ class PersonaWriter:
         end."""
         self.rejections: list[Rejection] = []
         """The same one by one, for whoever takes them out."""
+        self.known: list[tuple[Ask, str]] = []
+        """Requests that had been paid for, with their replies, likewise."""
         self._go_on()
 
     @property
@@ -182,7 +184,9 @@ class PersonaWriter:
 
     def _begin_round(self) -> None:
         asks = {ask.key: ask for ask in self._current.values()}
-        self._replies = dict(self._cache.find(list(asks)))
+        known = self._cache.find(list(asks))
+        self.known += [(asks[key], text) for key, text in known.items()]
+        self._replies = dict(known)
         self._open = {key: ask for key, ask in asks.items() if key not in self._replies}
         self._cached += len(self._replies)
         self._asked += len(self._open)

@@ -46,7 +46,7 @@ def test_slices_are_counted_apart(tmp_path: Path) -> None:
     """Agents are drawn into slices by the seed, so the models of the replies follow."""
     trial = preset(20, Slice(name="some", share=0.25, model="other"), Slice(name="none", share=0.001))
     assert slice_sizes(trial).tolist() == [15, 5, 0]
-    codes = slices.draw([0.25, 0.001], 20, 1)
+    codes = slices.draw([slices.Part(0.25), slices.Part(0.001)], 20, 1)
     assert codes is not None
     writer = Writer(tmp_path / "run.db")
     writer.model(1, "default", "dummy", {})
