@@ -28,13 +28,15 @@ MAX_SHOWN = 200
 def check(ctx: click.Context, preset: str, sets: tuple[str, ...], show_origin: bool, as_json: bool) -> None:
     """Tell whether a preset, a TOML file or a name from `simtui presets`, can be run.
 
-    Exits with 0 if it can, else with 2 after telling everything that is wrong with it.
+    The files that it names are read, and the population is built. Exits with 0 if it can be run, else with 2
+    after telling everything that is wrong with it.
     """
     from app import settings
     from engine.preset.problems import PresetError
 
     try:
         loaded = settings.load(preset, sets)
+        settings.check_what_it_needs(loaded, preset)
     except PresetError as error:
         if as_json:
             click.echo(json.dumps({"ok": False, "problems": _problems(error)}))

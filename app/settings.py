@@ -46,6 +46,31 @@ def load(
     return loaded._replace(preset=anchored(loaded.preset, path.parent))
 
 
+def check_what_it_needs(loaded: Loaded, name: str) -> None:
+    """Read the files that a preset names, and build its population. Raises PresetError with what is wrong."""
+    from engine.cluster.memory import check_memory
+    from engine.errors import UsageError
+    from engine.population.check_data import data_faults
+    from engine.population.faults import Fault
+    from engine.preset.problems import PresetError, Problem
+
+    preset = loaded.preset
+    try:
+        check_memory(preset)
+        faults = list(data_faults(preset.population, preset.seed))
+    except UsageError as error:
+        faults = [Fault(("size",), error.what, error.hint)]
+    paths = [("population", *fault.path) for fault in faults]
+    problems = [
+        Problem(
+            where=loaded.merged.around(path).where or name, path=path, what=fault.what, allowed=fault.allowed
+        )
+        for path, fault in zip(paths, faults, strict=True)
+    ]
+    if problems:
+        raise PresetError(name, problems)
+
+
 def find_preset(name: str) -> Path:
     """Return the file of a preset: a path, or the bare name of a shipped one. Raises PresetError."""
     from engine.preset.problems import PresetError, Problem

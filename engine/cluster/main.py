@@ -25,6 +25,7 @@ from engine.cluster.control import Finished
 from engine.cluster.coordinator_node import HEARING_S, CoordinatorNode
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.link import Context
+from engine.cluster.memory import check_memory
 from engine.cluster.run_files import RunFiles, RunLog
 from engine.cluster.service_node import ServiceNode
 from engine.cluster.setup import Setup
@@ -70,6 +71,7 @@ def coordinate(setup: Setup, lifeline: int) -> int:
         at_the_end.callback(setup.endpoints.remove)
         at_the_end.callback(children.kill)
         try:
+            check_memory(setup.preset)
             _ = setup.people  # built before the workers are forked, so that they share it
             running_marks.make(setup.endpoints.folder, setup.placement.n_workers)
             if not inline:

@@ -46,15 +46,19 @@ def build(settings: Population, seed: int) -> People:
     return People(settings.size, columns, made.report, texts, persona, graphs, union(list(graphs.values())))
 
 
+def needed_bytes(settings: Population) -> int:
+    """Return about how much memory a population takes while it is built."""
+    n_attributes = len(settings.attributes) + sum(len(table.attributes) for table in settings.tables)
+    return settings.size * BYTES_PER_VALUE * (n_attributes and n_attributes + 4)
+
+
 def _check_memory(settings: Population) -> None:
     """Raise PopulationError if the population would not fit into memory."""
-    n_attributes = len(settings.attributes) + sum(len(table.attributes) for table in settings.tables)
-    needed = settings.size * BYTES_PER_VALUE * (n_attributes and n_attributes + 4)
-    free = psutil.virtual_memory().available
+    needed, free = needed_bytes(settings), psutil.virtual_memory().available
     if needed > free:
         raise PopulationError(
-            f"{settings.size:,} people with {n_attributes} attributes need about {needed / 1e9:,.0f} GB "
-            f"of memory; {free / 1e9:,.0f} GB are free",
+            f"{settings.size:,} people with their attributes need about {needed / 1e9:,.0f} GB of memory; "
+            f"{free / 1e9:,.0f} GB are free",
             "size",
             hint="a smaller population, or fewer attributes",
         )

@@ -26,6 +26,7 @@ class PopulationError(UsageError):
 
     def __init__(self, what: str, *path: str, hint: str = "") -> None:
         super().__init__(what, where=".".join(("population", *path)), hint=hint)
+        self.path = path
 
 
 def unknown(path: tuple[str, ...], name: str, known: Iterable[str]) -> Fault:

@@ -86,3 +86,20 @@ def test_the_schema_is_json() -> None:
     result = CliRunner().invoke(schema)
     assert result.exit_code == 0
     assert json.loads(result.stdout)["$ref"] == "#/$defs/Preset"
+
+
+def test_what_the_preset_names_is_looked_at(preset: str) -> None:
+    text = '[[population.tables]]\nattributes = ["sex"]\nfile = "no.csv"\n'
+    Path(preset).write_text(Path(preset).read_text() + text)
+    result = CliRunner().invoke(check, [preset])
+    assert result.exit_code == 2
+    assert "population.tables.1.file: " in result.stderr
+    assert "cannot be read: No such file" in result.stderr
+    found = json.loads(CliRunner().invoke(check, [preset, "--json"]).stdout)
+    assert (found["ok"], found["problems"][0]["key"]) == (False, "population.tables.1.file")
+
+
+def test_more_agents_than_fit_are_refused_with_what_they_would_take(preset: str) -> None:
+    result = CliRunner().invoke(check, [preset, "--set", "population.size=2000000000"])
+    assert result.exit_code == 2
+    assert "--set population.size: 2,000,000,000 agents need about 800 GB of memory; " in result.stderr
