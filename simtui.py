@@ -1,6 +1,6 @@
 """The public API for authors of scenarios, explained in docs/scenarios.md. Import from here alone."""
 
-from engine.agents.agent import Agent
+from engine.agents.agent import Agent, Stateless
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
@@ -26,6 +26,7 @@ __all__ = [
     "Rule",
     "Scenario",
     "ScenarioSettings",
+    "Stateless",
     "Text",
     "Turn",
     "World",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from engine.agents.world import World
 
 
+class Stateless(msgspec.Struct, gc=False):
+    """State of agents that keep nothing between rounds but their memory."""
+
+
 class Agent:
     """An actor with an id. Subclass it and write `step`.
 
@@ -23,11 +28,16 @@ class Agent:
     and messages. No clock, no global state, no other randomness: then a run can be repeated and resumed.
     """
 
-    __slots__ = ("_memory", "_rng", "id", "world")
+    __slots__ = ("_memory", "_rng", "id", "state", "world")
+
+    State: ClassVar[type[msgspec.Struct] | None] = None
+    """The struct, with a default for each field, that holds all that an agent has between rounds besides its
+    memory. Runs whose agents all declare one are snapshotted."""
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
         self.world: World = None  # type: ignore[assignment]  # see `enter`
+        self.state: Any = self.State() if self.State is not None else None
         self._memory: Memory | None = None
         self._rng: tuple[int, np.random.Generator] | None = None
 

@@ -87,6 +87,17 @@ class Mail:
             self._record.told(sender, CallKey(round_, agent.id, turn), message)
         return messages
 
+    def waiting(self, agent_id: int, round_: int) -> list[tuple[int, msgspec.Raw]]:
+        """Return (sender, packed message) of all that was told to an agent in a round; it stays there."""
+        return self._inboxes.get(pack(round_, agent_id), [])
+
+    def put_back(self, agent_id: int, round_: int, inbox: list[tuple[int, msgspec.Raw]]) -> None:
+        """Fill an inbox as it was."""
+        if inbox:
+            self._inboxes[pack(round_, agent_id)] = [
+                (sender, msgspec.Raw(bytes(message))) for sender, message in inbox
+            ]
+
     @property
     def has_told(self) -> bool:
         """Whether any inbox holds something."""

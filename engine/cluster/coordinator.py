@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from engine.cluster import snapshots
 from engine.cluster.accounts import Accounts
 from engine.cluster.bill import Bill
 from engine.cluster.budget import BudgetWatch
@@ -80,8 +81,8 @@ class Coordinator:
         self._waiting_for = {*self._workers, *(f"model-{name}" for name in services)}
         self._n_rounds = len(self._known) if setup.replay_of else setup.preset.scenario.rounds
         self._scenario_of = lru_cache(maxsize=4)(setup.scenario_of)
-        self._rounds = self._new_rounds()
         self._accounts = Accounts(self._placement.n_workers, clock, lambda: self._journal.seconds)
+        self._rounds = self._new_rounds()
         n_agents = self._placement.n_agents
         self._token_rate = Rate()
         self._pace = Pace(n_agents * self._n_rounds, n_agents)
@@ -158,8 +159,8 @@ class Coordinator:
         self._restarted(process, how, "all workers are rebuilt from the journal")
         self._journal.commit()
         self._replies_before = self._journal.replies
-        self._rounds = self._new_rounds()
         self._known |= {report.round: report for report in self.reports}
+        self._rounds = self._new_rounds()
         self._unsettled.clear()
         self._waiting_for = set(self._workers)
         self.state = State.STARTING
@@ -241,7 +242,9 @@ class Coordinator:
         return self._writing.shown(snapshot) if self._writing else snapshot
 
     def _new_rounds(self) -> Rounds:
-        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._clock)
+        snapshot = snapshots.to_go_on_from(self._setup, self._journal, len(self._known))
+        self._accounts.note("snapshot", Work(failures=snapshot.failures if snapshot else {}))
+        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._clock, snapshot)
 
     def _state_shown(self) -> State:
         rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
@@ -284,7 +287,9 @@ class Coordinator:
         self.state = State.RUNNING
         self._journal.event("started", "")
         self._accounts.restart_round()
-        self._pace.restart(self._clock(), 0)
+        for round_ in range(len(self.reports) + 1, self._rounds.finished + 1):
+            self._tell(self._known[round_])
+        self._pace.restart(self._clock(), self._rounds.finished * self._placement.n_agents)
         self._start(self._rounds.opening())
 
     def _account_for(self, work: Work) -> None:
@@ -390,6 +395,8 @@ class Coordinator:
         )
         self._casualties.round_ended()
         self._journal.rounds([row_of(report, self._now())])
+        if (interval := snapshots.every(self._setup)) and round_ % interval == 0:
+            self._journal.keep_snapshots(round_ - interval)
         self._journal.commit()
         self._tell(report)
 

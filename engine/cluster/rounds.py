@@ -11,6 +11,7 @@ import msgspec
 
 from engine.cluster.placement import Placement
 from engine.cluster.wire import ShareDone
+from engine.journal.snapshots import Snapshot
 from engine.scenarios.scenario import Outcome, Scenario
 
 Stats = dict[str, int | float | str | None]
@@ -58,22 +59,33 @@ class Rounds:
         placement: Placement,
         n_rounds: int,
         clock: Callable[[], float],
+        snapshot: Snapshot | None = None,
     ) -> None:
-        """`scenario_of(round)` concludes that round; `clock` measures seconds, and never goes back."""
+        """`scenario_of(round)` concludes that round; `clock` measures seconds, and never goes back.
+
+        With a snapshot, the round after it is the first.
+        """
         self._scenario_of = scenario_of
         self._clock = clock
         self._placement = placement
         self._last = n_rounds
         self._open: dict[int, dict[int, GroupRound]] = defaultdict(lambda: defaultdict(GroupRound))
         self._all = range(len(placement.groups))
-        self.finished = 0
+        self._snapshot = snapshot
+        self.finished = snapshot.round if snapshot else 0
         """Rounds that all groups have ended."""
 
     def opening(self) -> list[Start]:
         """Return the first round of every group."""
+        first = self.finished + 1
         for group in self._all:
-            self._open[1][group].began = self._clock()
-        return [Start(group, 1, self._scenario_of(0).opening(group), {}) for group in self._all]
+            self._open[first][group].began = self._clock()
+        return [Start(group, first, self._opening(group), {}) for group in self._all]
+
+    def _opening(self, group: int) -> Any:
+        if self._snapshot:
+            return msgspec.Raw(self._snapshot.observations[group])
+        return self._scenario_of(0).opening(group)
 
     def take(self, worker: int, done: ShareDone) -> tuple[GroupRound | None, list[Start]]:
         """Note a share's end. Returns the group's round if that was its last share, and who may begin now."""

@@ -23,6 +23,7 @@ from engine.population.persona.settings import Writer
 from engine.population.settings import Population
 from engine.preset.schema import DEFAULT_MODEL, Preset
 from engine.scenarios import registry
+from engine.scenarios.code_hash import code_hash
 from engine.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -84,6 +85,11 @@ class Setup:
     def scenario_of(self, round_: int) -> Scenario:
         """Make the scenario that concludes a round: what it tells is heard in the next one."""
         return next(s for first, s in reversed(self.phases) if round_ + 1 >= first).scenario()
+
+    @cached_property
+    def code(self) -> str:
+        """The hash of the scenario's code."""
+        return code_hash(self.scenario_type)
 
     @cached_property
     def scenario_type(self) -> type[Scenario]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
+from engine.agents.frozen import Frozen, freeze, thaw
 from engine.agents.mail import Mail
 from engine.agents.post import AskFailed
 from engine.agents.record import Record
@@ -153,12 +154,51 @@ class Share:
             self._is_open = False
             self._done(self)
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether no member has a turn in flight."""
+        return not any(agent_id in self.members for agent_id in self._scheduler.active)
+
+    def freeze(self, agents: range) -> list[Frozen] | None:
+        """Return some members as they are before a round, None if one's class does not declare its state.
+
+        Raises SimtuiError.
+        """
+        found = []
+        for agent_id in agents:
+            agent = self._agents[agent_id - self.members.start]
+            if agent_id in self.stopped or agent is None:
+                found.append(Frozen(stopped=True))
+            elif agent.State is None:
+                return None
+            else:
+                found.append(freeze(agent, self._mail.waiting(agent_id, self.world.round)))
+        return found
+
+    def thaw(self, round_: int, first: int, frozen: Sequence[Frozen]) -> None:
+        """Make members as they were after a round, from agent `first` on. Raises SimtuiError."""
+        for agent_id, kept in enumerate(frozen, first):
+            if agent_id not in self.members:
+                continue
+            self.n_ended += round_
+            if kept.stopped:
+                self.stopped.add(agent_id)
+                continue
+            agent = self._enter(agent_id - self.members.start)
+            thaw(kept, agent)
+            self._mail.put_back(agent_id, round_, kept.inbox)
+
+    def _enter(self, index: int) -> Agent:
+        world = self._cast.world_of(index)
+        agent: Agent = world.scenario.agent(self.members[index])
+        agent.enter(world)
+        self._agents[index] = agent
+        return agent
+
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._agents[index]
         if agent is None:
-            world = self._cast.world_of(index)
-            agent = self._agents[index] = world.scenario.agent(agent_id)
-            agent.enter(world)
+            agent = self._enter(index)
         inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)

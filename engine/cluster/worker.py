@@ -23,6 +23,7 @@ from engine.agents.model import Model
 from engine.agents.post import Post
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
+from engine.cluster import snapshots
 from engine.cluster.ledger import Ledger
 from engine.cluster.setup import Setup
 from engine.cluster.share import Cast, Share
@@ -79,6 +80,9 @@ class Worker:
         self._outbox = outbox
         self._window = preset.engine.window
         self._past = setup.past
+        self._history: History | None = None
+        self._setup = setup
+        self._snapshot_every = snapshots.every(setup)
         self._people, self._population = setup.people, preset.population
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
@@ -213,7 +217,7 @@ class Worker:
     def _open_history(self, path: Path) -> None:
         """Not before the first order: by then the coordinator has repaired what a crash has left."""
         self._past = None
-        history = History(path)
+        history = self._history = History(path)
         for model in (*self.models.values(), *self._past_models.values()):
             model.history = history
         self._mail.history = history
@@ -247,8 +251,20 @@ class Worker:
             if all(self._mail.arrived[last, group] >= n for group, n in order.expected.items()):
                 self._held.remove(order)
                 share = self._by_group[order.group]
+                self._remember(share, order)
                 share.begin(order.round, self._observations.decode(order.observation))
                 self._starting.append(share)
+
+    def _remember(self, share: Share, order: Begin) -> None:
+        """Go on from a snapshot if the first round to begin is a later one; make one when it is time."""
+        last = order.round - 1
+        if last and not share.world.round:
+            assert self._history is not None
+            snapshots.restore(share, self._history, last)
+        elif last and self._snapshot_every and last % self._snapshot_every == 0 and share.is_at_rest:
+            for row in snapshots.parts(self._setup, share, order):
+                self._ledger.snapshot(row)
+                self.flush_journal()  # a part is large enough for a message
 
     def _share_done(self, share: Share) -> None:
         tally = self._tally(share)

@@ -72,6 +72,17 @@ MessageRow = tuple[
     str | None,  # error
 ]
 
+SNAPSHOT_COLUMNS = ("round", "grp", "first", "n", "code", "observation", "state")
+SnapshotRow = tuple[
+    Count,  # round
+    Count,  # group
+    Count,  # first agent
+    Count,  # number of agents
+    str,  # hash of the code
+    bytes,  # observation
+    bytes,  # agents
+]
+
 SharedRow = tuple[Count, str]
 """(id, JSON) of a prefix or a form."""
 
@@ -84,7 +95,8 @@ class JournalBatch(msgspec.Struct, array_like=True, gc=False):
     prefixes: list[SharedRow] = []
     forms: list[SharedRow] = []
     messages: list[MessageRow] = []
+    snapshots: list[SnapshotRow] = []
 
     def __len__(self) -> int:
         """Return how many rows a worker waits for: all but the shared ones."""
-        return len(self.replies) + len(self.failures) + len(self.messages)
+        return len(self.replies) + len(self.failures) + len(self.messages) + len(self.snapshots)

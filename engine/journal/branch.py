@@ -51,6 +51,7 @@ def _copy(connection: sqlite3.Connection, last_round: int) -> None:
     conditions = dict.fromkeys(_SHARED, "1 OR ?")
     conditions |= dict.fromkeys(_BY_KEY, f"key < {pack(last_round + 1, 0)} OR 0 * ?")
     conditions |= dict.fromkeys(_BY_ROUND, "round <= ?")
+    conditions["_snapshots"] = "round < ?"  # what is heard after `last_round` may be another thing now
     conditions["population"] = f"part = '{COMPLETE}' OR 0 * ?"  # the rest is written anew
     for table, condition in conditions.items():
         columns = ", ".join(_stored_columns(connection, table))

@@ -7,6 +7,7 @@ index a block, and each block once.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,6 +59,9 @@ SELECT coalesce((SELECT max(key) FROM replies), 0), coalesce((SELECT max(round) 
 _ENDS = "SELECT key, kind FROM failures WHERE kind IN (?, ?) ORDER BY key DESC"
 _GIVEN_UP = "SELECT key, detail FROM failures WHERE kind = ?"
 _ASKED = "SELECT coalesce(max(key), 0) FROM messages WHERE sender = ? AND kind = 'ask'"
+_PARTS = """
+SELECT first FROM _snapshots WHERE round = ? AND first < ? AND first + n > ? ORDER BY first"""
+_PART = "SELECT state FROM _snapshots WHERE round = ? AND first = ?"
 _LAST = "SELECT coalesce(max(key), 0) FROM replies WHERE key >= ? AND key < ?"
 
 
@@ -90,6 +94,12 @@ class History:
         if round_ > self.last_round:
             return []
         return self._turns(round_, agent & -BLOCK_AGENTS).get(agent, [])
+
+    def snapshots(self, round_: int, agents: range) -> Iterator[tuple[int, bytes]]:
+        """Yield the parts of a snapshot that hold these agents: the first agent of each, and the content."""
+        for (first,) in self._rows(_PARTS, round_, agents.stop, agents.start):
+            [(state,)] = self._rows(_PART, round_, first)
+            yield first, state
 
     def last_call(self, agent: int) -> int:
         """Return the key of the last known call of an agent, to its model or to another; 0 if none."""

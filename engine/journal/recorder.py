@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from engine.journal.batch import JournalBatch
+from engine.journal.batch import JournalBatch, SnapshotRow
 from engine.journal.storable import Turn, json_text, named, storable_messages, storable_text, storable_value
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, MAX_AGENTS, CallKey, unpack
@@ -58,7 +58,7 @@ class Recorder:
         self._keeps_all = transcripts.keeps_all
         self._max_chars = max_chars
         self._known: set[int] = set()
-        self._batch = JournalBatch([], [], [], [], [])
+        self._batch = JournalBatch([], [], [], [], [], [])
 
     def __len__(self) -> int:
         """Return how many replies, failures and messages wait to be sent."""
@@ -148,7 +148,11 @@ class Recorder:
             self._known.add(form_id)
             self._batch.forms.append((form_id, json_text(named(form))))
 
+    def snapshot(self, row: SnapshotRow) -> None:
+        """Record some agents as they are between two rounds."""
+        self._batch.snapshots.append(row)
+
     def take(self) -> JournalBatch:
         """Return what has been collected and start anew."""
-        batch, self._batch = self._batch, JournalBatch([], [], [], [], [])
+        batch, self._batch = self._batch, JournalBatch([], [], [], [], [], [])
         return batch

@@ -147,6 +147,18 @@ CREATE TABLE population (    -- how close people come to what the preset asks fo
   report TEXT                -- JSON
 ) WITHOUT ROWID"""
 
+_SNAPSHOTS = """
+CREATE TABLE _snapshots (    -- agents between two rounds, to go on from; the replies are enough without them
+  round INTEGER NOT NULL,    -- the last that they have ended
+  grp INTEGER NOT NULL,
+  first INTEGER NOT NULL,    -- agent
+  n INTEGER NOT NULL,        -- agents from there on
+  code TEXT NOT NULL,        -- hash of the scenario's code
+  observation BLOB,          -- what the group hears next, msgpack
+  state BLOB,                -- msgpack
+  UNIQUE (round, first)
+)"""
+
 _EVENTS = """
 CREATE TABLE events (        -- what happened to the run, in order
   id INTEGER PRIMARY KEY,
@@ -166,7 +178,7 @@ CREATE TABLE meta (          -- facts about the whole run
 def v1_first(db: Database) -> None:
     """Make tables and views."""
     of_runs = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META)
-    for table in (*of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION):
+    for table in (*of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION, _SNAPSHOTS):
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

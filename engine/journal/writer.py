@@ -12,7 +12,13 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from engine.journal.batch import FAILURE_COLUMNS, MESSAGE_COLUMNS, REPLY_COLUMNS, JournalBatch
+from engine.journal.batch import (
+    FAILURE_COLUMNS,
+    MESSAGE_COLUMNS,
+    REPLY_COLUMNS,
+    SNAPSHOT_COLUMNS,
+    JournalBatch,
+)
 from engine.journal.faults import journal_faults
 from engine.journal.people import Attribute, write_people
 from engine.journal.rounds import ROUND_COLUMNS, Round
@@ -20,6 +26,7 @@ from engine.journal.schema import migrate
 from engine.journal.storable import json_text, storable_text, storable_value
 from engine.journal.totals import update_totals
 from engine.journal.version import check_version, is_empty
+from engine.keys import MAX_ROUNDS
 
 COMMIT_ROWS = 20_000
 """Rows that wait at most. With keys in scattered order a row costs 7 us at this size and 11 us at 2,000: more
@@ -53,6 +60,7 @@ _ROUNDS = _insert("IGNORE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
 _PERSONAS = _insert("REPLACE", "personas", ("agent", "written", "text"))
 _POPULATION = _insert("REPLACE", "population", ("part", "report"))
+_SNAPSHOTS = _insert("REPLACE", "_snapshots", SNAPSHOT_COLUMNS)
 _META = _insert("REPLACE", "meta", ("key", "value"))
 
 
@@ -103,6 +111,7 @@ class Writer:
         self._put(_FORMS, batch.forms)
         self._put(_FAILURES, batch.failures)
         self._put(_MESSAGES, batch.messages)
+        self._put(_SNAPSHOTS, batch.snapshots)
         self._put(_REPLIES, batch.replies)
 
     def rounds(self, rounds: Iterable[Round]) -> None:
@@ -124,6 +133,10 @@ class Writer:
     def slices(self, names: Sequence[str]) -> None:
         """Say what the numbers of the slices in the replies stand for, from 1."""
         self._put(_SLICES, [(number, storable_text(name)) for number, name in enumerate(names, start=1)])
+
+    def keep_snapshots(self, first: int, last: int = MAX_ROUNDS) -> None:
+        """Delete the snapshots of rounds before `first` and after `last`."""
+        self._put("DELETE FROM _snapshots WHERE NOT round BETWEEN ? AND ?", [(first, last)])
 
     def event(self, kind: str, detail: str) -> None:
         """Note something that happened to the run."""

@@ -97,6 +97,9 @@ class Journal(Table, frozen=True, kw_only=True):
     durability: Literal["os", "disk"] = "os"
     """When a row counts as written: with the operating system (survives the death of any process), or on the
     disk (survives a loss of power too, at the cost of a flush every commit)."""
+    snapshot_every: Annotated[int, Meta(ge=0)] = 10
+    """Rounds between snapshots of the agents, if they all declare their state: a long run is resumed from the
+    last one. 0 for none."""
     max_text_chars: Annotated[int, Meta(ge=100)] = 65_536
     """Longer texts are cut in the journal, and marked."""
 

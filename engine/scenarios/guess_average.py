@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from engine.agents.agent import Agent
+from engine.agents.agent import Agent, Stateless
 from engine.models.answers import Number, Text
 from engine.models.protocol import Message
 from engine.scenarios import columns
@@ -75,6 +75,7 @@ class Player(Agent):
     """Asks the model for a number, with the whole conversation so far."""
 
     __slots__ = ()
+    State = Stateless
 
     async def step(self, observation: RoundStart) -> float:
         """Name a number."""

@@ -110,15 +110,16 @@ def form_of(answer: Any) -> str:
 
 
 class Improviser(Agent):
-    def __init__(self, agent_id: int) -> None:
-        super().__init__(agent_id)
-        self.heard = 0
-        self.n_asked = 0
+    class State(msgspec.Struct):
+        heard: int = 0
+        n_asked: int = 0
+
+    state: State
 
     async def step(self, observation: float) -> float:
         settings = self.world.scenario.settings
         dice = Random(f"{settings.plan} {self.id} {self.round}")
-        total = int(observation) + self.heard
+        total = int(observation) + self.state.heard
         for _ in range(dice.randrange(settings.most + 1)):
             total = (total * 31 + await self.act(dice, total)) % PRIME
         if dice.random() < settings.raising:
@@ -127,7 +128,7 @@ class Improviser(Agent):
             import ctypes
 
             ctypes.string_at(0)
-        self.heard = total % 997
+        self.state.heard = total % 997
         return float(total)
 
     async def act(self, dice: Random, total: int) -> int:
@@ -205,16 +206,16 @@ class Improviser(Agent):
         kind, number = message
         dice = Random(f"{self.world.scenario.settings.plan} {self.id} {self.round} {message} {sender}")
         if kind == "tell":
-            self.heard = (self.heard * 7 + number + sender) % PRIME
+            self.state.heard = (self.state.heard * 7 + number + sender) % PRIME
             if dice.random() < 0.2:
-                self.heard += await self.chat(dice, self.heard)
+                self.state.heard += await self.chat(dice, self.state.heard)
             return 0
         return await self.answer(dice, number + sender)
 
     async def answer(self, dice: Random, number: int) -> int:
         if self.world.scenario.settings.stateful:
-            self.n_asked += 1
-            number += self.n_asked
+            self.state.n_asked += 1
+            number += self.state.n_asked
             for _ in range(dice.randrange(2)):
                 self.tell(dice.choice(self.within_reach()), ["tell", number])
         kind = dice.choice(["now", "chat", "ask", "both", "raise" if dice.random() < 0.2 else "now"])

@@ -109,6 +109,8 @@ class Stage:
         self.clock = Clock()
         self.asked: list[int] = []
         """Keys of all requests that have reached the model."""
+        self.begun: list[int] = []
+        """Rounds that groups were told to begin."""
         self.events: list[Event] = []
         self.workers: list[Worker] = []
         self.is_over = False
@@ -174,6 +176,7 @@ class Stage:
         there = self.workers[worker]
         match message:
             case Begin():
+                self.begun.append(message.round)
                 copy = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=Begin)
                 self.send("coordinator", self.name(worker), lambda: there.begin(copy))
             case Written(rows):

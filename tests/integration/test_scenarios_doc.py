@@ -21,7 +21,7 @@ DOC = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="
 USERS, AUTHORS = DOC.split("## Writing a scenario")
 GAMES = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf-8")
 SECTIONS = {part.partition("\n")[0]: part for part in f"{USERS}\n{GAMES}".split("\n## ")[1:]}
-(CODE,) = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
+CODE, STATE = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 PYPROJECT, PRESET = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 
 
@@ -109,3 +109,9 @@ def test_each_preset_is_in_the_section_of_its_scenario() -> None:
     for path in settings.shipped():
         name = tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]["name"]
         assert f"\n| `{path.stem}` |" in SECTIONS[name], path.stem
+
+
+def test_the_state_of_the_example_is_one() -> None:
+    names = {"msgspec": msgspec, "Agent": simtui.Agent}
+    exec(STATE, names)
+    assert msgspec.structs.asdict(names["Trader"](0).state) == {"money": 100.0, "seen": []}  # type: ignore[operator]

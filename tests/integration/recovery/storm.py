@@ -30,7 +30,7 @@ from engine.journal.reader import Reader
 from engine.journal.run_directory import RunDirectory
 from engine.models.settings import Policy
 from engine.population.settings import Population
-from engine.preset.schema import Engine, Preset
+from engine.preset.schema import Engine, Journal, Preset
 from tests.fakes.improvise import SCENARIOS, CoupledSettings, ImproviseSettings
 from tests.fakes.journals import WHATEVER_THE_TURNS, content, differences, keys
 from tests.fakes.packages import known
@@ -87,6 +87,7 @@ def any_preset(dice: Random, log: Path) -> Preset:
         scenario=settings,
         population=Population(size=dice.randint(6, 16)),
         model=Policy(policy="echo"),
+        journal=Journal(snapshot_every=dice.choice([0, 1, 2])),
         engine=Engine(workers=dice.choice([1, 2, 3]), failure_budget=1.0),
     )
 

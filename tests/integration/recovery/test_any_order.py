@@ -15,7 +15,7 @@ import pytest
 
 from engine.keys import unpack
 from engine.models.settings import Policy
-from engine.preset.schema import Answers, Engine, Population, Preset
+from engine.preset.schema import Answers, Engine, Journal, Population, Preset
 from tests.fakes.improvise import CoupledSettings, ImproviseSettings
 from tests.fakes.journals import EXACTLY, WHATEVER_THE_TURNS, content, differences, keys
 from tests.fakes.stage import Stage
@@ -45,6 +45,7 @@ def any_preset(dice: Random, *, stateful: bool = False, circles: bool = False) -
         population=Population(size=size),
         model=Policy(policy="echo"),
         answers=Answers(retries=dice.choice([0, 2]), on_failure=give_up),
+        journal=Journal(snapshot_every=dice.choice([0, 1, 2])),
         engine=Engine(workers=dice.choice([1, 2, 5]), window=dice.choice([1, 3, 1000]), failure_budget=1.0),
     )
 
