@@ -14,10 +14,18 @@ from app.sanitise import clean
 from engine.population.people import People
 
 MOST_NEIGHBOURS = 12
+ALIKE = (
+    "The preset describes no attributes: people differ by their numbers alone. [population.attributes.NAME] \
+describes them; docs/populations.md shows how, `simtui sample school_class` an example."
+)
 
 
 def print_people(console: Console, people: People, shown: Sequence[int]) -> None:
     """Print what is known of people, and their personas."""
+    if not people.names:
+        console.print(ALIKE, soft_wrap=True)
+        if not people.graph:
+            return
     for place, i in enumerate(shown):
         if place:
             console.print()

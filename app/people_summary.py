@@ -20,6 +20,12 @@ def print_people(console: Console, people: PeopleReport) -> None:
         console.print(clean(line), soft_wrap=True)
 
 
+def print_writing(console: Console, writing: WritingReport) -> None:
+    """Print what became of personas that a model was to write."""
+    for line in _of_writing(writing):
+        console.print(clean(line), soft_wrap=True)
+
+
 def as_builtins(people: PeopleReport | None) -> dict[str, Any] | None:
     """Return the same for JSON."""
     if people is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 
 import msgspec
@@ -12,20 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app.people_pages import ALIKE
 from app.sanitise import clean
-from engine.population.faults import PopulationError
 from engine.population.network.describe import NetworkFigures, describe
 from engine.population.people import People
-from engine.population.persona.diversity import Diversity, diversity
+from engine.population.persona.diversity import of_sample
 from engine.population.report import Comparison, Figure
-from engine.population.streams import shuffled, stream
 
 LONG = 24
 """Longer tables are cut to the figures that are furthest off."""
 CUT = 8
 LABEL_CHARS = 40
-PERSONAS = 1000
-"""Personas that are looked at for their variety."""
 
 
 def print_report(console: Console, people: People, *, every: bool) -> None:
@@ -42,6 +38,8 @@ def print_report(console: Console, people: People, *, every: bool) -> None:
         )
     if people.graphs:
         _section(console, "Who knows whom", _networks(people))
+    if not people.names:
+        console.print(ALIKE, soft_wrap=True)
     if people.template:
         _section(console, "Personas", _personas(people))
     for note in report.notes:
@@ -59,20 +57,10 @@ def print_report(console: Console, people: People, *, every: bool) -> None:
 
 def report_as_json(people: People) -> str:
     """Return the same as a JSON object."""
-    report = people.report
-    comparisons = [
-        {
-            **msgspec.to_builtins(comparison),
-            "largest_deviation": comparison.largest_deviation,
-            "chi_square": comparison.chi_square if math.isfinite(comparison.chi_square) else None,
-            "p_value": comparison.p_value,
-        }
-        for comparison in report.comparisons
-    ]
-    told = {**msgspec.to_builtins(report), "comparisons": comparisons}
+    told = people.report.told()
     told["networks"] = [msgspec.to_builtins(figures, str_keys=True) for figures in _described(people)]
     if people.template:
-        told["personas"] = msgspec.to_builtins(_diversity(people)[0])
+        told["personas"] = msgspec.to_builtins(of_sample(people))
     return json.dumps(told)
 
 
@@ -122,17 +110,9 @@ def _networks(people: People) -> Table:
     return table
 
 
-def _diversity(people: People) -> tuple[Diversity, str]:
-    """Return how varied personas are, and which texts count as the same."""
-    sample = shuffled(people.n, stream(0, "diversity"))[:PERSONAS].tolist()
-    try:
-        return diversity(people, sample), "nearly the same as another"
-    except PopulationError:  # without the library for it
-        return diversity(people, sample, similarity=1.0), "the same as another"
-
-
 def _personas(people: People) -> Table:
-    found, same = _diversity(people)
+    found = of_sample(people)
+    same = "the same as another" if found.similarity == 1 else "nearly the same as another"
     table = _table("of a sample", f"{found.texts:,}", texts=(0,))
     table.add_row("mean number of words", f"{found.words:.1f}")
     table.add_row("different words (distinct-1)", f"{found.distinct_1:.1%}")
@@ -161,7 +141,7 @@ def _table(*headings: str, texts: Sequence[int]) -> Table:
     for place, heading in enumerate(headings):
         words = Text(clean(heading, LABEL_CHARS))
         if place in texts:
-            table.add_column(words, no_wrap=heading == "kind")
+            table.add_column(words, no_wrap=heading == "kind", overflow="fold")
         else:
             table.add_column(words, justify="right", no_wrap=True)
     return table

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from engine.cluster.control import Snapshot, WritingReport
 from engine.cluster.setup import Role, Setup
 from engine.cluster.wire import Work
+from engine.journal.batch import JournalBatch
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
-from engine.journal.writer import Writer
 from engine.keys import PERSONAS, pack
 from engine.models.answer_cache import FROM_CACHE
 from engine.models.answers import Text
@@ -55,17 +55,29 @@ class _Call:
         self.prompt_id = prompt_id(self.prefix, self.encoded)
 
 
+class Rows(Protocol):
+    """What is needed of the journal."""
+
+    def add(self, batch: JournalBatch) -> None:
+        """Take rows."""
+
+    def commit(self) -> None:
+        """Write them."""
+
+
 class Writing:
     """Has the personas of a run written. Its methods may raise PopulationError and JournalError."""
 
     def __init__(
         self,
         setup: Setup,
-        journal: Writer,
+        journal: Rows,
         ask: Callable[[str, RequestBatch], None],
         clock: Callable[[], float],
+        chosen: Sequence[int] | None = None,
     ) -> None:
-        """`ask` sends requests to a model service."""
+        """`ask` sends requests to a model service. `chosen` are the agents whose personas are written; the
+        settings' share of them if not given."""
         assert setup.persona_writer is not None
         assert setup.people is not None
         self._settings = setup.persona_writer
@@ -73,6 +85,7 @@ class Writing:
         self._people = setup.people
         self._journal = journal
         self._ask = ask
+        self._chosen = chosen
         self._clock = clock
         self._started = clock()
         self._role = next(role for role in setup.roles if role.name == self._settings.model)
@@ -109,7 +122,9 @@ class Writing:
             self._recorder.form(self._form_id, self._form)
             model = _model_text(descriptions.get(f"model-{self.model}", {}), self._form)
             seed = self._setup.preset.seed
-            self._writer = PersonaWriter(self._people, self._settings, seed, model, self._cache)
+            self._writer = PersonaWriter(
+                self._people, self._settings, seed, model, self._cache, chosen=self._chosen
+            )
             self._settle(self._writer)
         else:
             self._send(list(self._open.values()))
@@ -127,9 +142,14 @@ class Writing:
         self._writer.reply(replies)
         self._settle(self._writer)
 
+    @property
+    def written(self) -> Mapping[int, str]:
+        """The texts so far, by agent."""
+        return self._writer.written if self._writer else {}
+
     def personas(self) -> Iterator[tuple[int, bool, str]]:
         """Yield everybody's text: agent, whether the model wrote it, and the text."""
-        written = self._writer.written if self._writer else {}
+        written = self.written
         transcripts = Transcripts.parse(self._setup.preset.journal.transcripts)
         for agent in range(self._people.n):
             if text := written.get(agent):

@@ -127,6 +127,13 @@ def label(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def in_words(value: object) -> str:
+    """Return a value as people write it: a real number whole from 10 on, else with three digits."""
+    if type(value) is not float:
+        return str(value)
+    return f"{value:.0f}" if abs(value) >= 9.995 else f"{value:.3g}"
+
+
 def from_labels(codes: Array, labels: Sequence[str], kind: Kind) -> Column:
     """Return the column of a type whose values are written as labels. Raises ValueError naming a wrong
     one."""

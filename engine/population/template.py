@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from engine.population.column import in_words
 from engine.population.faults import BadTemplate, listed, quoted
 
 MAX_CHARS = 50_000
@@ -88,11 +89,17 @@ def _check(tree: nodes.Template) -> None:
             )
 
 
+class _Rounded(float):
+    """Has the digits that the template asks for."""
+
+    __str__ = float.__repr__
+
+
 def _round(value: float, digits: int = 0) -> float | int:
     if not isinstance(digits, int) or not -12 <= digits <= 12:
         raise ValueError("round takes digits from -12 to 12")
     rounded = round(float(value), digits)
-    return int(rounded) if digits <= 0 else rounded
+    return int(rounded) if digits <= 0 else _Rounded(rounded)
 
 
 def _article(word: object) -> str:
@@ -111,7 +118,7 @@ FILTERS = {
     "long_date": _long_date,
     "lower": lambda word: str(word).lower(),
     "round": _round,
-    "thousands": lambda number: f"{number:,}",
+    "thousands": lambda number: f"{round(number) if type(number) is float else number:,}",
     "title": lambda word: str(word).title(),
     "upper": lambda word: str(word).upper(),
 }
@@ -120,7 +127,11 @@ FILTERS = {
 
 def _environment() -> _Environment:
     environment = _Environment(
-        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=in_words,
     )
     environment.filters = dict(FILTERS)
     environment.globals = {}

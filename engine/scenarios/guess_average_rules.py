@@ -87,7 +87,7 @@ def describe(guesses: NDArray[np.float64], decimals: int) -> dict[str, Any]:
     return {
         "mean": float(given.mean()),
         "median": float(np.median(given)),
-        "sd": float(given.std()),
+        "sd": float(given.std()) if len(values) > 1 else 0.0,  # not the rounding of the mean
         "mode": float(values[counts.argmax()]),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.population.column import Categorical, Column, Value
+from engine.population.column import Categorical, Column, Value, in_words
 from engine.population.persona import languages
 from engine.population.persona.settings import Writer
 from engine.population.persona.truth import contradictions, missing
@@ -42,7 +42,7 @@ class Judge:
         language = f" in {LANGUAGES[s.language]}" if s.language != "any" else ""
         lines = [f"Write {s.min_words} to {s.max_words} words{language}, as plain text."]
         if s.names:
-            facts = "; ".join(f"{name.replace('_', ' ')}: {person[name]}" for name in s.names)
+            facts = "; ".join(f"{name.replace('_', ' ')}: {in_words(person[name])}" for name in s.names)
             lines.append(f"Name each of these in the very same words, and contradict none of them: {facts}.")
         lines.append("Reply with the text alone, nothing before or after it.")
         return " ".join(lines)

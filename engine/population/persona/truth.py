@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from engine.population.column import Value
+from engine.population.column import in_words as shown
 from engine.population.persona.languages import words_of
 
 _ONES = [
@@ -67,7 +68,7 @@ def _forms(value: Value) -> list[str]:
         case int():
             return [str(value), in_words(value) if 0 <= value < 100 else f"{value:,}"]
         case float():
-            return [f"{value:.10g}", f"{value:,.10g}"]
+            return [shown(value), f"{value:.10g}", f"{value:,.10g}"]
         case date():
             month = f"{value:%B}".casefold()
             return [

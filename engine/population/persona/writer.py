@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.population.people import People, rendered
 from engine.population.persona.cache import Cache, NoCache
@@ -95,8 +96,16 @@ class PersonaWriter:
     """
 
     def __init__(
-        self, people: People, settings: Writer, seed: int, model: str, cache: Cache | None = None
+        self,
+        people: People,
+        settings: Writer,
+        seed: int,
+        model: str,
+        cache: Cache | None = None,
+        *,
+        chosen: Sequence[int] | None = None,
     ) -> None:
+        """`chosen` are the people whose personas are written; the share of the settings if not given."""
         self._people = people
         self._settings = settings
         self._model = model
@@ -104,8 +113,7 @@ class PersonaWriter:
         self._prompt = Template(settings.prompt)
         self._judge = Judge(settings, people.columns)
         self._likeness = Likeness(settings.similarity)
-        ids = np.arange(people.n)
-        self._chosen = np.flatnonzero(uniform(stream(seed, "written personas"), ids) < settings.share)
+        self._chosen = np.asarray(_drawn(people.n, settings.share, seed) if chosen is None else chosen)
         self._n_begun = 0
         self._twins: Counter[bytes] = Counter()
         self.written: dict[int, str] = {}
@@ -228,6 +236,11 @@ class PersonaWriter:
             self._likeness.add(person, text)
             self.written[person] = text
         return objections
+
+
+def _drawn(n: int, share: float, seed: int) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = np.flatnonzero(uniform(stream(seed, "written personas"), np.arange(n)) < share)
+    return found
 
 
 def _digest(text: str) -> bytes:

@@ -141,3 +141,23 @@ def test_personas_are_described(preset: str) -> None:
     assert ["name", "married", "0.0%"] in rows
     personas = json.loads(printed("population", preset, "--json"))["personas"]
     assert (personas["texts"], personas["coverage"]["job"]) == (100, 1.0)
+
+
+def test_people_without_attributes_say_how_to_describe_them(preset: str) -> None:
+    Path(preset).write_text(
+        'name = "p"\nscenario.name = "guess_average"\npopulation.size = 9\nmodel.backend = "dummy"\n'
+    )
+    for command in ("sample", "population"):
+        page = printed(command, preset)
+        assert "describes no attributes" in page
+        assert "[population.attributes.NAME]" in page
+        assert "Person" not in page
+
+
+def test_nothing_of_a_narrow_page_is_cut_off(preset: str) -> None:
+    name = "a_rather_long_name_of_an_attribute"
+    text = f'[population.attributes.{name}]\nfrom = "table"\ngiven = ["job", "married"]\ncolumns = ["x"]\n'
+    Path(preset).write_text(TEXT + text + 'rows = [["*", "*", 1]]\n')
+    page = CliRunner().invoke(cli, ["population", preset], env={"COLUMNS": "80"}).stdout
+    assert max(map(len, page.splitlines())) <= 80
+    assert "\u2026" not in page

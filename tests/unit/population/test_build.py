@@ -167,7 +167,7 @@ def test_a_population_may_have_nothing_but_a_size() -> None:
     [
         (
             "size = 2147483648\n" + AGE,
-            r"2,147,483,648 people with 1 attributes need about",
+            r"2,147,483,648 people with their attributes need about",
         ),
         (shares("x", a=0.3), r"population\.attributes\.x\.shares: the shares add up to 0\.3, 0\.7 below 1"),
         (

@@ -15,7 +15,7 @@ VALUES = {"age": 30, "job": "engineer", "pay": 12500.0, "born": date(1980, 3, 7)
     ("text", "expected"),
     [
         ("You are {{ age }}, {{ job|article }}.", "You are 30, an engineer."),
-        ("{{ pay|thousands }} {{ pay|round }} {{ (pay / 7)|round(2) }}", "12,500.0 12500 1785.71"),
+        ("{{ pay|thousands }} {{ pay|round }} {{ (pay / 7)|round(2) }}", "12,500 12500 1785.71"),
         (
             "{{ born|long_date }} {{ job|title }} {{ job|upper }} {{ 'doctor'|article }}",
             "7 March 1980 Engineer ENGINEER a doctor",
@@ -98,3 +98,24 @@ def test_any_text_is_a_template_or_refused(text: str) -> None:
     with suppress(BadTemplate):
         assert len(Template(text).render(VALUES)) <= 1000
     assert "center" not in FILTERS
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "text"),
+    [
+        ("{{ x }}", 43.19284756, "43"),
+        ("{{ x }}", 8.123456, "8.12"),
+        ("{{ x }}", 0.0012345, "0.00123"),
+        ("{{ x }}", 9.999, "10"),
+        ("{{ x }}", -12345.6, "-12346"),
+        ("{{ x }}", 7, "7"),
+        ("{{ x|round(1) }}", 43.19284756, "43.2"),
+        ("{{ x|round(2) }}", 1234.5, "1234.5"),
+        ("{{ x|round }}", 43.6, "44"),
+        ("{{ x|thousands }}", 12345.678, "12,346"),
+        ("{{ x|thousands }}", 12345, "12,345"),
+        ("{{ 'old' if x > 43.1 else 'young' }}", 43.19, "old"),
+    ],
+)
+def test_numbers_are_written_as_people_do(template: str, value: float, text: str) -> None:
+    assert Template(template).render({"x": value}) == text

@@ -250,3 +250,8 @@ def test_prompt_variants(prompt: Any, rational: bool, others: bool, thinks: bool
 def test_announcements(announce: Any, text: str) -> None:
     settings = GuessAverageSettings(announce=announce)
     assert rules.announcement(settings, 2, 30.125001, 20.083, ["19", "21"]) == text
+
+
+@pytest.mark.parametrize("guess", [0.1, 33.33, 66.67, 1 / 3])
+def test_equal_guesses_have_no_deviation(guess: float) -> None:
+    assert rules.describe(np.full(97, guess), 2)["sd"] == 0
