@@ -6,7 +6,6 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from app import figures, people_summary, picture, rounds, usage
-from app.columns import table
 from app.record import Record
 from app.sanitise import clean
 from engine.cluster.accounts import AGENT_FAILURES
@@ -28,7 +27,7 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         _section(
             console,
             "Seconds, by what they went to (journal: beside the rest)",
-            rounds.time_table(record.reports),
+            *rounds.time_tables(record.reports, console.width),
         )
     if drawn := picture.picture(record.reports, min(console.width, 120), blocks=blocks):
         _section(console, "Answers", Text("\n".join(drawn), no_wrap=True, overflow="crop"))
@@ -36,7 +35,7 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         seconds = sum(report.seconds for report in record.reports)
         if record.people and record.people.writing:
             seconds += record.people.writing.seconds
-        _section(console, "Tokens", table(usage.columns(record.usage, seconds)))
+        _section(console, "Tokens", *usage.usage_tables(record.usage, seconds, console.width))
     if record.reports or record.failures:
         console.print(f"Failures: {_failures(record)}", soft_wrap=True)
     if record.people is not None:

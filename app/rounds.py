@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from app import figures
-from app.columns import NAME_CHARS, Columns, table, tables
+from app.columns import NAME_CHARS, Columns, tables
 from app.sanitise import clean
 from engine.cluster.control import RoundReport, TimeSplit
 
@@ -71,12 +71,12 @@ def unaffected_tables(reports: Sequence[RoundReport], width: int) -> list[Table]
     return tables({"round": numbers}, columns, width)
 
 
-def time_table(reports: Sequence[RoundReport]) -> Table:
-    """Return the table of where each round's time went, in seconds."""
+def time_tables(reports: Sequence[RoundReport], width: int) -> list[Table]:
+    """Return the table of where each round's time went, in seconds, in several parts if it is too wide."""
     names = ("seconds", "model", "agents", "messages", "idle", "journal", "cpu")
     spent = [(report.seconds, *_spent(report.split), report.cpu_s) for report in reports]
     columns = {name: [f"{row[i]:,.2f}" for row in spent] for i, name in enumerate(names)}
-    return table({"round": [f"{report.round:,}" for report in reports], **columns})
+    return tables({"round": [f"{report.round:,}" for report in reports]}, columns, width)
 
 
 def _spent(split: TimeSplit) -> tuple[float, ...]:

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from rich.table import Table
+
 from app import figures
+from app.columns import Columns, tables
 from app.sanitise import clean
 from engine.cluster.control import Usage
 
 NAME_CHARS = 24
 
 
-def columns(usage: Sequence[Usage], seconds: float) -> dict[str, list[str]]:
+def usage_tables(usage: Sequence[Usage], seconds: float, width: int) -> list[Table]:
+    """Return the table of `columns`, in several parts if it is too wide."""
+    others = columns(usage, seconds)
+    names = {name: others.pop(name) for name in ("model", "slice") if name in others}
+    return tables(names, others, width)
+
+
+def columns(usage: Sequence[Usage], seconds: float) -> Columns:
     """Return the cells of a table, by heading; with a last row for all if there are several.
 
     `seconds` is how long the rounds took. Slices and costs have a column if there are any.

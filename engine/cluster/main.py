@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         _preset(run.preset),
         run.path,
         Endpoints.in_folder(sockets),
-        user_cache_path("simtui", ensure_exists=True),
+        user_cache_path("simtui"),
         resumed=verb != "start",
         replay_of=Path(replay_of[0]) if replay_of else None,
     )

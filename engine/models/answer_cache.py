@@ -33,6 +33,14 @@ CREATE TABLE IF NOT EXISTS replies (
 _LOOK_UP = "SELECT text, finish, tokens_in, tokens_out, logprob FROM replies WHERE id = ?"
 
 
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open a file; one in memory where that cannot be."""
+    try:
+        return sqlite3.connect(path, timeout=LOCK_WAIT_S, isolation_level=None)
+    except sqlite3.Error:
+        return sqlite3.connect(":memory:", isolation_level=None)
+
+
 class CachedBackend:
     """Any backend behind a file of answers, which concurrent runs may share.
 
@@ -51,8 +59,9 @@ class CachedBackend:
         """Load the model and open the file. Raises ModelError, for the model."""
         description = await self._backend.open()
         self._model = _encode(description.get("identity", description))  # where it runs makes no difference
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = sqlite3.connect(self._path, timeout=LOCK_WAIT_S, isolation_level=None)
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _connect(self._path)
         with suppress(sqlite3.Error):
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = OFF")  # losing a cached answer costs one request

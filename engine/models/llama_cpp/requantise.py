@@ -54,7 +54,7 @@ def requantised(file: Path, sha256: str, cache_dir: Path) -> Path:
         raise ModelError(
             f"cannot keep the converted weights ({error.strerror})",
             where=str(target),
-            hint="make room in the cache directory, or choose another one",
+            hint="make room there, or name another cache folder with the variable XDG_CACHE_HOME",
         ) from error
     return target
 

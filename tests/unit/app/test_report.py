@@ -36,6 +36,29 @@ def test_it_has_tables_picture_ledger_and_directory_within_80_columns() -> None:
     assert positions == sorted(positions)
 
 
+@pytest.mark.parametrize("columns", [40, 60])
+def test_on_a_narrow_terminal_no_table_loses_a_column_or_a_figure(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    used = [Usage(name, "some", 98, 9_800_000, 294, 4900, 0.015, "USD") for name in ("large", "small")]
+    shown = report(round_report(1, n_affected=2, unaffected={"mean": 1.5}), snapshot(usage=used))
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "…" not in shown
+    for word in (
+        "messages",
+        "journal",
+        "cpu",
+        "0.31",
+        "cached",
+        "cost",
+        "0.03 USD",
+        "19,600,000",
+        "affected",
+    ):
+        assert word in shown, word
+
+
 def test_tokens_have_a_table_if_there_are_any() -> None:
     used = Usage("default", "", 98, 9800, 294, 4900, 0.015, "USD")
     shown = report(round_report(1), snapshot(usage=[used]))

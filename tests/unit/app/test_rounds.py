@@ -65,7 +65,7 @@ def test_columns_that_do_not_fit_go_below_and_text_comes_last() -> None:
 
 
 def test_the_time_table() -> None:
-    lines = printed(rounds.time_table([round_report()]))
+    lines = printed(*rounds.time_tables([round_report()], 80))
     assert lines[0].split() == ["round", "seconds", "model", "agents", "messages", "idle", "journal", "cpu"]
     assert lines[-1].split() == ["1", "12.40", "11.90", "0.20", "0.10", "0.20", "0.35", "0.31"]
 

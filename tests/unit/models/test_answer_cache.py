@@ -62,6 +62,14 @@ def ask(
     return result
 
 
+def test_a_file_that_cannot_be_costs_hits_only(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    backend = Counting()
+    for path in (tmp_path / "file" / "a.db", tmp_path):
+        assert ask(backend, path).samples == 1
+    assert len(backend.asked) == 2
+
+
 def test_a_second_run_pays_nothing_and_says_so(tmp_path: Path) -> None:
     backend = Counting()
     first = ask(backend, tmp_path / "a.db")
