@@ -18,7 +18,7 @@ NAME_CHARS = 24
 def usage_tables(usage: Sequence[Usage], seconds: float, width: int) -> list[Table]:
     """Return the table of `columns`, in several parts if it is too wide."""
     others = columns(usage, seconds)
-    names = {name: others.pop(name) for name in ("model", "slice") if name in others}
+    names: Columns = {name: others.pop(name) for name in ("model", "slice") if name in others}
     return tables(names, others, width)
 
 
