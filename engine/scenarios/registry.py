@@ -20,6 +20,7 @@ GROUP = "simtui.scenarios"
 BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
+    "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
     "trust": "engine.scenarios.trust:Trust",
     "ultimatum": "engine.scenarios.ultimatum:Ultimatum",

@@ -60,3 +60,14 @@ def test_a_cognitive_hierarchy_has_the_published_mean(tmp_path: Path) -> None:
     shares = [count / 10_000 for count in report.outcome.histogram]
     assert shares[6] == pytest.approx(0.335 + 0.223 / 20, abs=0.015)
     assert shares[5] == pytest.approx(0.251 + 0.223 / 20, abs=0.015)
+
+
+def test_nice_strategies_win_the_tournament(tmp_path: Path) -> None:
+    """Axelrod (1980): all that are never the first to defect end above all that are."""
+    _, rounds = play("prisoners_dilemma_tournament", tmp_path)
+    stats = rounds[-1].outcome.stats
+    assert rounds[-1].round == 200
+    nice = [stats[name] for name in ("tit for tat", "tit for two tats", "grim", "pavlov")]
+    others = [stats[name] for name in ("always defect", "random")]
+    assert min(map(float, nice)) > 1.2 * max(map(float, others))  # type: ignore[arg-type]
+    assert stats["matches"] == 12 * 11 / 2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.models.settings import Dummy, LlamaCpp, Policy
 from engine.preset.load import from_toml
-from engine.preset.schema import Answers, Engine, Journal, Population, Preset
+from engine.preset.schema import Answers, Engine, Journal, Population, Preset, Slice
 from engine.preset.variants import structs
 from engine.preset.write import to_toml
 from engine.scenarios.guess_average import GuessAverageSettings
@@ -48,6 +48,18 @@ PRESETS = st.builds(
 @given(PRESETS)
 @settings(max_examples=50)
 def test_a_written_preset_loads_back_equal(preset: Preset) -> None:
+    assert from_toml(to_toml(preset).encode(), "run/preset.toml") == preset
+
+
+def test_what_is_not_set_is_left_out_in_lists_of_tables_too() -> None:
+    part = Slice(name="half", share=0.5)
+    preset = Preset(
+        name="x",
+        scenario=GuessAverageSettings(),
+        population=Population(size=1),
+        model=Dummy(),
+        slices=(part,),
+    )
     assert from_toml(to_toml(preset).encode(), "run/preset.toml") == preset
 
 
