@@ -41,3 +41,19 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
             where=str(path),
             hint="Open it with the simtui that wrote it, or a later one.",
         )
+    _check_size(connection, path)
+
+
+def _check_size(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise JournalError for a file that ends inside a page: SQLite would read zeros there and say nothing.
+
+    While a WAL lies beside it, that has the page: a checkpoint has been interrupted.
+    """
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    wal = path.with_name(f"{path.name}-wal")
+    if path.stat().st_size % page and not (wal.exists() and wal.stat().st_size):
+        raise JournalError(
+            f"the run file is cut off after {path.stat().st_size:,} bytes",
+            where=str(path),
+            hint="Copy it again, whole; `sqlite3 run.db .recover` saves what can be read.",
+        )

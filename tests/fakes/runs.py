@@ -106,12 +106,21 @@ class Run:
     @property
     def workers(self) -> list[psutil.Process]:
         """The workers of a run that forks them: they have the coordinator's command line."""
-        return [p for p in self.coordinator.children() if "engine.cluster.main" in p.cmdline()]
+        return self._children("engine.cluster.main")
 
     @property
     def services(self) -> list[psutil.Process]:
         """The model services, which are spawned."""
-        return [p for p in self.coordinator.children() if "spawn_main" in " ".join(p.cmdline())]
+        return self._children("spawn_main")
+
+    def _children(self, part: str) -> list[psutil.Process]:
+        """The living ones with this in their command line."""
+        found = []
+        with suppress(psutil.NoSuchProcess):
+            for child in self.coordinator.children():
+                with suppress(psutil.NoSuchProcess):  # a zombie, too
+                    found += [child] if part in " ".join(child.cmdline()) else []
+        return found
 
     @property
     def has_ended(self) -> bool:

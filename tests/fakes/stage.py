@@ -51,13 +51,13 @@ def by_facts(request: Request, catalogue: Catalogue) -> str:
 class Files:
     """The journal of a run, without the files beside it."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, now: Callable[[], float]) -> None:
         self.known_rounds: list[Round] = []
         self.known_usage: dict[int, Any] = {}
         if setup.past:
             with Reader(setup.past) as reader:
                 self.known_rounds = reader.rounds()
-        self.writer = Writer(setup.directory / "run.db", now=lambda: 0.0)
+        self.writer = Writer(setup.directory / "run.db", now=now)
         self.people = None
 
     def loaded(self, descriptions: dict[str, Any]) -> None:
@@ -101,11 +101,12 @@ class Stage:
         order: Random,
         *,
         model: Callable[[Request, Catalogue], str] = by_prompt,
+        now: Callable[[], float] = lambda: 0.0,
         **setup: Any,
     ) -> None:
         endpoints = Endpoints.in_folder("nowhere")
         self.setup = Setup(preset, directory, endpoints, directory, **setup)
-        self.files = Files(self.setup)
+        self.files = Files(self.setup, now)
         self.clock = Clock()
         self.asked: list[int] = []
         """Keys of all requests that have reached the model."""
@@ -121,7 +122,7 @@ class Stage:
         self._waiting: dict[int, tuple[str, Request]] = {}
         self._kept: dict[int, Result] = {}
         self._catalogue = Catalogue()
-        self.coordinator = Coordinator(self.setup, self.files, self, clock=self.clock, now=lambda: 0.0)  # type: ignore[arg-type]
+        self.coordinator = Coordinator(self.setup, self.files, self, clock=self.clock, now=now)  # type: ignore[arg-type]
         self._start_workers()
         if not self.setup.replay_of:
             self.send(MODEL, "coordinator", lambda: self.coordinator.receive(MODEL, Ready(1)))
