@@ -6,6 +6,7 @@ Nothing here may import more than click at the top: `simtui --help` has 0.3 s.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from datetime import datetime
 from typing import NoReturn
 
@@ -149,11 +150,25 @@ def _outcome() -> int:
 
         print_error(console(sys.stderr), error)
         return error.exit_code
+    except OSError as error:
+        return _full(error) if error.errno in streams.FULL else _crash(error)
     except Exception as error:
-        from app import crash
+        return _crash(error)
 
-        click.echo(crash.report(error, datetime.now()), err=True)
-        return ExitCode.FAILED
+
+def _full(error: OSError) -> int:
+    """Tell of output that no more could be written to; that of the interpreter's exit is lost as well."""
+    streams.silence(sys.stdout)
+    with suppress(OSError):
+        click.echo(f"error: the output cannot be written: {error.strerror}", err=True)
+    return ExitCode.FAILED
+
+
+def _crash(error: Exception) -> int:
+    from app import crash
+
+    click.echo(crash.report(error, datetime.now()), err=True)
+    return ExitCode.FAILED
 
 
 def _usage(error: click.ClickException) -> int:

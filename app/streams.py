@@ -5,13 +5,20 @@ A closed pipe or a lost terminal ends what is printed, but must not keep a run f
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TextIO
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A file takes no more, which is no reason to be silent about what was asked for."""
+
 
 class Lasting:
-    """A text stream that goes silent for good once its other end is gone."""
+    """A text stream that goes silent for good once its other end is gone.
+
+    Raises OSError if standard output is a file that takes no more: half a result is none.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -20,16 +27,21 @@ class Lasting:
         """Write, unless the other end is gone."""
         try:
             return self._stream.write(text)
-        except OSError:
-            silence(self._stream)
+        except OSError as error:
+            self._give_up(error)
             return len(text)
 
     def flush(self) -> None:
         """Flush, unless the other end is gone."""
         try:
             self._stream.flush()
-        except OSError:
-            silence(self._stream)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        silence(self._stream)
+        if error.errno in FULL and self._stream is sys.stdout:
+            raise error
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)

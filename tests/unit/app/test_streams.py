@@ -37,3 +37,24 @@ def test_closed_descriptors_are_opened_and_odd_characters_can_be_written() -> No
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"\\ud800 \\u2588\n")
+
+
+@pytest.mark.parametrize("arguments", [["presets"], ["schema"], ["runs"], ["runs", "--json"], ["--help"]])
+def test_a_file_that_takes_no_more_is_an_error_and_no_defect(arguments: list[str]) -> None:
+    command = [sys.executable, "-c", "from app.main import main; main()", *arguments]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr) == (
+            1,
+            "error: the output cannot be written: No space left on device\n",
+        )
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+        assert done.returncode == 0
+        assert done.stdout
+
+
+def test_a_full_log_does_not_keep_a_run_from_its_end() -> None:
+    with open("/dev/full", "w", buffering=1) as full:
+        lasting = streams.Lasting(full)
+        assert lasting.write("lost\n") == 5
+        lasting.flush()
