@@ -129,8 +129,13 @@ def test_before_its_own_turns_tell_a_round_goes_by_the_one_before() -> None:
     pace.restart(0.0, 0)
     pace.note(60.0, 100)
     assert pace.eta() == (pytest.approx(240), "at the last round's pace")
-    pace.note(90.0, 101)
+    pace.note(90.0, 174)
     assert pace.eta()[0] == pytest.approx(210), "the time that it took so far is over"
+    pace.note(90.0, 175)
+    assert pace.eta() == (pytest.approx(325 * 30 / 75), "at the pace of the last 30 s")
+    pace = Pace(500, 100)
+    pace.restart(0.0, 0)
+    pace.note(60.0, 100)
     pace.note(900.0, 101)
     assert pace.eta()[0] == pytest.approx(180), "three rounds are still to come"
     pace.note(960.0, 200)
