@@ -14,7 +14,10 @@ from engine.preset.wording import show
 PREFIX = "SIMTUI_"
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,60}")
-_FORM = "KEY=VALUE, for example engine.workers=4"
+_FORMS = {
+    "command line": "KEY=VALUE, for example engine.workers=4",
+    "environment": "a variable such as SIMTUI_SEED=7 or SIMTUI_ENGINE__WORKERS=4",
+}
 
 
 class Unreadable(ValueError):
@@ -65,7 +68,7 @@ def _layer(name: str, given: Sequence[tuple[str, str | None, str]]) -> Layer:
         try:
             settings += _settings(key, value, where)
         except Unreadable as error:
-            problems.append(Problem(where=where, what=str(error), allowed=_FORM))
+            problems.append(Problem(where=where, what=str(error), allowed=_FORMS[name]))
     return Layer(name, tuple(settings), tuple(problems))
 
 
