@@ -207,8 +207,8 @@ class Writing:
         writer.known.clear()
         self._journal.add(self._recorder.take())
         self._journal.commit()
-        asked = {call.ask.key for call in self._open.values()}
-        self._send([_Call(ask, self._form_id) for ask in writer.asks() if ask.key not in asked])
+        self._send([_Call(ask, self._form_id) for ask in writer.new])
+        writer.new.clear()
 
     def _text(self, result: Result) -> str | None:
         """Return the text of a reply; None if there is none."""

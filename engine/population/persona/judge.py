@@ -59,7 +59,7 @@ class Judge:
         if n > s.max_words or len(text) > MAX_CHARS:
             yield "too long", f"it has {n} words, more than {s.max_words}"
             return
-        if any(not (char.isprintable() or char == "\n") for char in text):
+        if not text.replace("\n", " ").isprintable():
             yield "not plain text", "it has characters that cannot be printed"
         if text.endswith(BROKEN_OFF):
             yield "broken off", "it breaks off; a shorter one would not"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from engine.installation import how_to_install
@@ -26,42 +27,44 @@ class Likeness:
 
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
-        self._seen: dict[str, int] = {}
+        self._seen: set[str] = set()
         self._hashes: dict[int, Any] = {}
         self._index = _index(threshold) if threshold < 1 else None
 
-    def like(self, text: str) -> int | None:
-        """Return the number of an earlier text that this one is nearly the same as; None if there is none."""
-        same = self._seen.get(" ".join(words_of(text)))
-        if same is not None or self._index is None:
-            return same
-        hashed = _hashed(text)
-        near = [i for i in self._index.query(hashed) if self._hashes[i].jaccard(hashed) >= self._threshold]
-        return min(near, default=None)
-
-    def add(self, number: int, text: str) -> None:
-        """Take note of a text."""
-        self._seen.setdefault(" ".join(words_of(text)), number)
+    def add(self, number: int, text: str) -> bool:
+        """Take note of a text, unless it is nearly the same as an earlier one; tell whether it is not."""
+        same = " ".join(words_of(text))
+        if same in self._seen:
+            return False
         if self._index is not None:
-            self._hashes[number] = hashed = _hashed(text)
+            hashed = self._hashed(text)
+            near = self._index.query(hashed)
+            if any(self._hashes[i].jaccard(hashed) >= self._threshold for i in near):
+                return False
+            self._hashes[number] = hashed
             self._index.insert(number, hashed)
+        self._seen.add(same)
+        return True
+
+    def _hashed(self, text: str) -> Any:
+        hashed = _blank().copy()
+        hashed.update_batch(list(phrases(text)))
+        return hashed
 
 
 def near_duplicates(texts: Sequence[str], threshold: float) -> float:
     """Return the share of texts that are nearly the same as an earlier one."""
-    seen, n = Likeness(threshold), 0
-    for number, text in enumerate(texts):
-        n += seen.like(text) is not None
-        seen.add(number, text)
+    seen = Likeness(threshold)
+    n = sum(not seen.add(number, text) for number, text in enumerate(texts))
     return n / len(texts) if texts else 0.0
 
 
-def _hashed(text: str) -> Any:
+@cache
+def _blank() -> Any:
+    """Return the hash of nothing; making its permutations costs as much as hashing a text."""
     from datasketch import MinHash
 
-    hashed = MinHash(num_perm=PERMUTATIONS, seed=1)
-    hashed.update_batch(list(phrases(text)))
-    return hashed
+    return MinHash(num_perm=PERMUTATIONS, seed=1)
 
 
 def _index(threshold: float) -> Any:

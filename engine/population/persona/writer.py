@@ -1,14 +1,14 @@
 """Personas written by a model, without the model: what to ask, what to make of the replies, what to do about
 bad ones.
 
-Whoever has a model hands `asks` to it and each reply to `reply`, round after round, until `done`. In a round
-everybody whose text is not yet good is asked once. A round's replies are judged when all are there, in the
-order of the people, so that the result does not depend on the order in which they came.
+Whoever has a model hands the requests in `new` to it and each reply to `reply`, until `done`. In a round
+everybody whose text is not yet good is asked once. Replies are judged in the order of the people, so that the
+result does not depend on the order in which they came.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -123,6 +123,8 @@ class PersonaWriter:
         self._current: dict[int, Ask] = {}
         self._open: dict[bytes, Ask] = {}
         self._replies: dict[bytes, str | None] = {}
+        self._unjudged: deque[Ask] = deque()
+        """What this round still has to judge, in the order of the people."""
         self._asked = self._cached = self._round = 0
         self.ledger: Counter[str] = Counter()
         """How often a text was not taken, by reason; "fallback" counts whom the template's was given in the
@@ -131,6 +133,8 @@ class PersonaWriter:
         """The same one by one, for whoever takes them out."""
         self.known: list[tuple[Ask, str]] = []
         """Requests that had been paid for, with their replies, likewise."""
+        self.new: list[Ask] = []
+        """Requests that are to be made, likewise."""
         self._go_on()
 
     @property
@@ -169,18 +173,21 @@ class PersonaWriter:
         )
 
     def _go_on(self) -> None:
-        """End rounds and begin others until there is something to ask, or nothing more to do."""
-        while not self._open and not self.done:
-            if self._first:
-                self._judge_round()
+        """Judge what is there, and begin rounds until there is something to wait for, or nothing to do."""
+        while not self.done:
+            self._judge_known()
+            if self._unjudged:
+                return
             if not self._first:
+                if self.done:
+                    return
                 self._begin_batch()
             self._begin_round()
 
     def _begin_batch(self) -> None:
         batch = self._chosen[self._n_begun : self._n_begun + BATCH].tolist()
         self._n_begun += len(batch)
-        self._round = 0
+        self._round = -1
         for i in batch:
             person = self._people.person(i)
             text = f"{rendered(self._prompt, person, i, *PROMPT)}\n\n{self._judge.rules(person)}"
@@ -191,35 +198,44 @@ class PersonaWriter:
             self._current[i] = self._ask(i, text)
 
     def _begin_round(self) -> None:
+        self._round += 1
+        self._unjudged = deque(self._current.values())
         asks = {ask.key: ask for ask in self._current.values()}
         known = self._cache.find(list(asks))
         self.known += [(asks[key], text) for key, text in known.items()]
         self._replies = dict(known)
         self._open = {key: ask for key, ask in asks.items() if key not in self._replies}
+        self.new += self._open.values()
         self._cached += len(self._replies)
         self._asked += len(self._open)
 
-    def _judge_round(self) -> None:
-        is_last = self._round >= self._settings.retries
-        for person, ask in list(self._current.items()):
+    def _judge_known(self) -> None:
+        """Judge replies in the order of the people, as far as they are there."""
+        while self._unjudged and self._unjudged[0].key in self._replies:
+            ask = self._unjudged.popleft()
             reply = self._replies[ask.key]
-            objections = self._objections(person, reply)
-            self.ledger.update(kind for kind, _ in objections)
-            if objections:
-                self.rejections.append(Rejection(person, self._round, objections, is_last))
-            if not objections or is_last:
-                del self._first[person], self._current[person]
-                self.ledger["fallback"] += bool(objections)
-            elif reply is not None:
-                words = "; ".join(words for _, words in objections[:MAX_OBJECTIONS])
-                last = plain(reply)[:MAX_QUOTED]
-                told = (
-                    f"{self._first[person]}\n\nThis text will not do:\n{last}\n\nFor {words}. Write it again."
-                )
-                self._current[person] = self._ask(person, told, self._round + 1)
+            if objections := self._objections(ask.person, reply):
+                self._refuse(ask, reply, objections)
             else:
-                self._current[person] = self._ask(person, ask.prompt, self._round + 1)
-        self._round += 1
+                del self._first[ask.person], self._current[ask.person]
+
+    def _refuse(self, ask: Ask, reply: str | None, objections: Sequence[tuple[str, str]]) -> None:
+        """Ask again, or after the last retry leave the person to the template."""
+        person, is_last = ask.person, self._round >= self._settings.retries
+        self.ledger.update(kind for kind, _ in objections)
+        self.rejections.append(Rejection(person, self._round, objections, is_last))
+        if is_last:
+            del self._first[person], self._current[person]
+            self.ledger["fallback"] += 1
+            return
+        prompt = ask.prompt
+        if reply is not None:
+            words = "; ".join(words for _, words in objections[:MAX_OBJECTIONS])
+            last = plain(reply)[:MAX_QUOTED]
+            prompt = (
+                f"{self._first[person]}\n\nThis text will not do:\n{last}\n\nFor {words}. Write it again."
+            )
+        self._current[person] = self._ask(person, prompt, self._round + 1)
 
     def _ask(self, person: int, prompt: str, attempt: int = 0) -> Ask:
         return Ask(_digest(f"{self._model}\0{attempt}\0{prompt}"), person, prompt, attempt)
@@ -230,10 +246,9 @@ class PersonaWriter:
             return [("no reply", "")]
         text = plain(reply)
         objections = list(self._judge.objections(text, self._people.person(person)))
-        if not objections and self._likeness.like(text) is not None:
+        if not objections and not self._likeness.add(person, text):
             objections = [("nearly the same", "it is nearly the same as another person's")]
         if not objections:
-            self._likeness.add(person, text)
             self.written[person] = text
         return objections
 

@@ -215,3 +215,17 @@ def test_a_diversity_report() -> None:
     assert same.distinct_1 == pytest.approx(5 / 80)
     assert same.distinct_2 == pytest.approx(4 / 60)
     assert same.words == 4
+
+
+def test_replies_are_judged_as_they_come_in_the_order_of_the_people() -> None:
+    found = PersonaWriter(people(TEXT, 20), SETTINGS, 1, "m")
+    first, *others = found.asks()
+    found.reply([(ask.key, good(ask)) for ask in others])
+    assert found.progress.written == 0
+    found.reply([(first.key, good(first))])
+    assert found.done
+    one_by_one = PersonaWriter(people(TEXT, 20), SETTINGS, 1, "m")
+    for n, ask in enumerate(one_by_one.asks(), start=1):
+        one_by_one.reply([(ask.key, good(ask))])
+        assert one_by_one.progress.written == n
+    assert one_by_one.written == found.written
