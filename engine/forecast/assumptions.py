@@ -12,7 +12,12 @@ from engine.preset.schema import DEFAULT_MODEL, Preset
 
 def assumptions(preset: Preset, sample: Preset, measured: Measurement) -> list[str]:
     """Return a sentence for each thing that has to hold."""
-    return [*_of_length(preset, measured), *_of_size(preset, sample), *_of_speed(preset, sample, measured)]
+    return [
+        *_of_length(preset, measured),
+        *_of_size(preset, sample),
+        *_of_writing(preset, sample, measured),
+        *_of_speed(preset, sample, measured),
+    ]
 
 
 def _of_length(preset: Preset, measured: Measurement) -> Iterator[str]:
@@ -44,6 +49,18 @@ def _of_size(preset: Preset, sample: Preset) -> Iterator[str]:
     ):
         if n_all and not n_seen:
             yield f"The sample has nobody of {name}, {n_all:,} agents: they are taken to be like the others."
+
+
+def _of_writing(preset: Preset, sample: Preset, measured: Measurement) -> Iterator[str]:
+    persona = preset.population.persona
+    if persona and persona.writer:
+        calls, tokens_in, tokens_out = measured.writing
+        n, n_seen = preset.population.size, sample.population.size
+        yield (
+            f"Writing personas comes on top, for {persona.writer.share:.0%} of {n:,} agents. For those of the "
+            f"sample's {n_seen:,} it took {calls:,} calls, {tokens_in:,} tokens of prompts and {tokens_out:,} "
+            "of replies; what was paid for once is free."
+        )
 
 
 def _of_speed(preset: Preset, sample: Preset, measured: Measurement) -> Iterator[str]:

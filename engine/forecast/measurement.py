@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engine.cluster import slices
 from engine.journal.reader import Reader
+from engine.keys import pack
 from engine.preset.schema import Preset
 
 CALLS, IN, OUT, CACHED = range(4)
@@ -19,6 +20,8 @@ _COUNTED = """
 SELECT agent, round, models.name, count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached)
 FROM replies JOIN models ON models.id = replies.model
 WHERE round BETWEEN 1 AND ? GROUP BY round, agent, models.name"""
+
+_WRITTEN = "SELECT count(*), total(tokens_in), total(tokens_out) FROM replies WHERE key < ? AND samples > 0"
 
 Counts = NDArray[np.float64]
 
@@ -33,6 +36,8 @@ class Measurement:
     """Of each round that is over."""
     counts: dict[tuple[int, str], Counts]
     """By number of the slice and model: an array of agents, rounds and columns."""
+    writing: tuple[int, int, int] = (0, 0, 0)
+    """Calls and tokens in and out that personas took."""
 
     @property
     def n_rounds(self) -> int:
@@ -60,6 +65,7 @@ def measure(preset: Preset, run_file: Path, load_s: float) -> Measurement:
     with Reader(run_file) as reader:
         rounds = reader.rounds()
         rows = reader.rows(_COUNTED, len(rounds))
+        n, tokens_in, tokens_out = map(int, reader.row(_WRITTEN, pack(1, 0)))
     codes = _codes(preset)
     models = ["default", *(part.model for part in preset.slices)]
     sizes = slice_sizes(preset)
@@ -72,7 +78,7 @@ def measure(preset: Preset, run_file: Path, load_s: float) -> Measurement:
     for agent, round_, model, *figures in rows:
         number = 0 if codes is None else int(codes[agent])
         counts[number, model][places[agent], round_ - 1] = figures
-    return Measurement(load_s, np.array([row.seconds for row in rounds]), counts)
+    return Measurement(load_s, np.array([row.seconds for row in rounds]), counts, (n, tokens_in, tokens_out))
 
 
 def _codes(preset: Preset) -> slices.Codes | None:

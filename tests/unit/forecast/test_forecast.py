@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from engine.forecast.extrapolation import OTHER_PROMPTS, Forecast, forecast
 from engine.forecast.measurement import CACHED, CALLS, IN, OUT, Measurement
 from engine.forecast.sample import sample_of
 from engine.models.settings import Dummy, LlamaCpp, Model
+from engine.population.persona.settings import Persona, Writer
 from engine.preset.schema import Engine, Population, Preset, Slice
 from engine.scenarios.guess_average import GuessAverageSettings
 
@@ -169,3 +171,13 @@ def test_figures_have_an_interval_of_nine_in_ten() -> None:
     assert figure(draws) == Figure(50, 5, 95)
     one_round = mean_over_rounds(np.array([2.0]), np.random.default_rng(1))
     assert set(one_round) == {2.0}
+
+
+def test_writing_personas_is_said_to_come_on_top() -> None:
+    writer = Writer(prompt="Tell.", share=0.5)
+    people = Population(size=1000, persona=Persona(template="You.", writer=writer))
+    whole = msgspec.structs.replace(preset(), population=people)
+    measured = Measurement(0.5, np.full(3, 1.0), regular().counts, (12, 3400, 560))
+    told = " ".join(assumptions(whole, sample_of(whole, 20), measured))
+    assert "for 50% of 1,000 agents" in told
+    assert "the sample's 20 it took 12 calls, 3,400 tokens of prompts and 560 of replies" in told

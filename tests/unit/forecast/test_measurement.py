@@ -58,3 +58,16 @@ def test_slices_are_counted_apart(tmp_path: Path) -> None:
     assert set(found.counts) == {(0, "default"), (1, "other")}
     for (number, _), counts in found.counts.items():
         assert counts[:, 0, IN].tolist() == np.flatnonzero(codes == number).tolist()
+
+
+def test_what_personas_took_is_told_apart_and_is_no_round(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "run.db")
+    writer.model(1, "author", "dummy", {})
+    writer.model(2, "default", "dummy", {})
+    replies = [reply(0, 0), reply(0, 1, tokens_in=7), reply(1, 0, model=2), reply(1, 1, model=2)]
+    writer.add(JournalBatch(replies))
+    writer.rounds([ended(1)])
+    writer.close()
+    found = measure(preset(2), tmp_path / "run.db", 0.0)
+    assert found.writing == (2, 17, 4)
+    assert found.totals[:, CALLS].tolist() == [2]
