@@ -57,9 +57,9 @@ def _of_writing(preset: Preset, sample: Preset, measured: Measurement) -> Iterat
         calls, tokens_in, tokens_out = measured.writing
         n, n_seen = preset.population.size, sample.population.size
         yield (
-            f"Writing personas comes on top, for {persona.writer.share:.0%} of {n:,} agents. For those of the "
-            f"sample's {n_seen:,} it took {calls:,} calls, {tokens_in:,} tokens of prompts and {tokens_out:,} "
-            "of replies; what was paid for once is free."
+            f"Writing personas comes on top, for {persona.writer.share:.0%} of {n:,} agents. For those of "
+            f"the sample's {n_seen:,} it took {calls:,} calls, {tokens_in:,} tokens of prompts and "
+            f"{tokens_out:,} of replies; what was paid for once is free."
         )
 
 
