@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from app.runs import layer_of
 from engine.errors import UsageError
 from engine.journal.branch import copy_rounds
-from engine.journal.manifest import Parent, read_manifest, write_manifest
+from engine.journal.manifest import Parent, read_manifest, settings_hash, write_manifest
 from engine.journal.run_directory import (
     RunDirectory,
     claim_run_directory,
@@ -52,6 +53,8 @@ def _fill(made: RunDirectory, parent: RunDirectory, last_round: int, before: str
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         ended=None,
         resumed=[],
+        preset_sha256=sha256(after.encode()).hexdigest(),
+        settings_sha256=settings_hash(after.encode()),
         parent=Parent(run=str(parent.path), round=last_round),
     )
     write_manifest(manifest, made.manifest)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
 from engine.journal.listing import is_run, look_at
+from engine.journal.lock import HOW_TO_GO_ON
+from engine.journal.manifest import CHANGEABLE, read_manifest, settings_hash
 from engine.journal.run_directory import RunDirectory, default_parent
 
 if TYPE_CHECKING:
     from engine.preset.layers import Layer
     from engine.preset.load import Loaded
-
-CHANGEABLE = ("engine", "budget", "journal")
-"""Tables whose settings do not change what the agents do; others would make it another run."""
 
 
 def find_run(name: str) -> RunDirectory:
@@ -46,6 +46,7 @@ def load_again(run: RunDirectory, sets: Sequence[str]) -> Loaded:
     from engine.preset.load import load
 
     _check_that_it_waits(run)
+    _check_that_it_is_as_it_was(run)
     layer = layer_of(run)
     before = load([layer], str(run.preset)).preset
     loaded = load([layer, assignments.command_line(sets)], str(run.preset))
@@ -74,7 +75,7 @@ def _check_that_it_waits(run: RunDirectory) -> None:
         raise UsageError(
             f"process {glance.pid or 'unknown'} is running this run",
             where=str(run.path),
-            hint="Wait for it to end, or stop it.",
+            hint=HOW_TO_GO_ON.format(pid=glance.pid or "PID"),
         )
     if glance.state == "done":
         name = name_of(run)
@@ -83,6 +84,18 @@ def _check_that_it_waits(run: RunDirectory) -> None:
             where=str(run.path),
             hint=f"`simtui show {name}` tells its results; `simtui branch {name}` goes on in another way.",
         )
+
+
+def _check_that_it_is_as_it_was(run: RunDirectory) -> None:
+    """Raise UsageError for a preset.toml that somebody has changed."""
+    known = read_manifest(run.manifest).settings_sha256
+    with suppress(OSError, ValueError):  # told when it is loaded
+        if known and settings_hash(run.preset.read_bytes()) != known:
+            raise UsageError(
+                "this is not the preset that the run was made with",
+                where=str(run.preset),
+                hint=f"Put it back as it was. `simtui branch {name_of(run)} --set ...` goes on with another.",
+            )
 
 
 def settings_of(run: RunDirectory) -> dict[tuple[str, ...], Any]:

@@ -11,7 +11,7 @@ import msgspec
 from engine.journal.manifest import Manifest
 
 OF_THE_RUN_ITSELF = frozenset(
-    ("name", "state", "started", "ended", "resumed", "preset_sha256", "parent", "seed")
+    ("name", "state", "started", "ended", "resumed", "preset_sha256", "settings_sha256", "parent", "seed")
 )
 """Fields of the manifest that say nothing of how the run came about, or that the preset says, too."""
 

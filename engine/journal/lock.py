@@ -17,6 +17,9 @@ PAUSE_S = 0.02
 """Whoever asks for the holder holds the lock for some microseconds."""
 
 
+HOW_TO_GO_ON = "`simtui show` reads it meanwhile. Wait for its end, or stop it and keep all: kill -INT {pid}"
+
+
 class Lock:
     """Held from creation to `release`, or to the end of the process."""
 
@@ -30,10 +33,11 @@ class Lock:
             self._file.flush()
         except BlockingIOError:
             self._file.seek(0)
+            pid = self._file.read(20).strip()
             raise JournalError(
-                f"process {self._file.read(20).strip() or 'unknown'} is running this run",
+                f"process {pid or 'unknown'} is running this run",
                 where=str(path.parent),
-                hint="Wait for it to end, or stop it.",
+                hint=HOW_TO_GO_ON.format(pid=pid or "PID"),
             ) from None
         except OSError as error:
             raise JournalError(

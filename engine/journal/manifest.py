@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,6 +17,9 @@ import msgspec
 import psutil
 
 from engine.errors import JournalError
+
+CHANGEABLE = ("engine", "budget", "journal")
+"""Tables of the preset whose settings do not change what the agents do; others would make it another run."""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +64,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Version."""
     libraries: dict[str, str]
     """Versions of what simtui uses."""
+    settings_sha256: str = ""
+    """Of what preset.toml sets outside of the tables that a resumed run may change."""
 
     def resumed_as(self, again: Manifest) -> Manifest:
         """Return the manifest of the same run taken up again; `again` describes it as if it started now."""
@@ -76,6 +82,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, state=state, ended=_timestamp(now))
 
 
+def settings_hash(preset: bytes) -> str:
+    """Return the hash of the settings of a preset.toml that a resumed run may not change."""
+    found = tomllib.loads(preset.decode())
+    fixed = {table: value for table, value in found.items() if table not in CHANGEABLE}
+    return sha256(msgspec.json.encode(fixed, order="deterministic")).hexdigest()
+
+
 def describe_run(name: str, seed: int, preset: bytes, now: datetime) -> Manifest:
     """Return the manifest of a run that starts now and here; `preset` is the content of preset.toml."""
     return Manifest(
@@ -83,6 +96,7 @@ def describe_run(name: str, seed: int, preset: bytes, now: datetime) -> Manifest
         started=_timestamp(now),
         seed=seed,
         preset_sha256=sha256(preset).hexdigest(),
+        settings_sha256=settings_hash(preset),
         hosts=[describe_host()],
         simtui=_version("simtui") or "unknown",
         python=platform.python_version(),
