@@ -79,7 +79,7 @@ def test_json_of_a_bad_preset(preset: str) -> None:
 def test_a_missing_preset(preset: str) -> None:
     result = CliRunner().invoke(check, ["guess_avrage"])
     assert result.exit_code == 2
-    assert 'there is no file "guess_avrage"; did you mean guess_average?' in result.stderr
+    assert 'there is no file "guess_avrage"; did you mean "guess_average"?' in result.stderr
 
 
 def test_the_schema_is_json() -> None:
