@@ -16,6 +16,7 @@ from app import streams
 from app.advice import Commands, advise
 from app.catalogue import presets, scenarios
 from app.estimate_cli import estimate
+from app.new_scenario import new
 from app.population_cli import population, sample
 from app.presets_cli import check, schema
 from app.reading_cli import compare, export, list_runs, show, verify
@@ -47,6 +48,12 @@ def _print_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> 
 @click.option(
     "--resume", "resumed", metavar="RUN", help="Go on with a run that was stopped or died, where it stood."
 )
+@click.option(
+    "--trust",
+    metavar="FILE",
+    multiple=True,
+    help="Execute this Python file, which holds a scenario; goes with every command.",
+)
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Change a setting; may be repeated.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Short for --set seed=N.")
 @click.option(
@@ -71,6 +78,7 @@ def cli(
     *,
     preset: str | None,
     resumed: str | None,
+    trust: tuple[str, ...],
     sets: tuple[str, ...],
     seed: int | None,
     out: str | None,
@@ -85,6 +93,8 @@ def cli(
     simtui --run presets/guess_average.toml
     simtui --run guess_average_million --set population.size=10000 --json
     """
+    if trust:
+        _execute(trust)
     if preset is not None and resumed is not None:
         raise click.UsageError("--run and --resume exclude each other")
     if resumed is not None and (out or seed is not None):
@@ -109,11 +119,21 @@ def cli(
     ctx.exit(run(Options(subject, sets, out, as_json, verbosity, no_color, resumed is not None)))
 
 
+def _execute(files: tuple[str, ...]) -> None:
+    from pathlib import Path
+
+    from engine.scenarios import trusted
+
+    for file in files:
+        trusted.load(Path(file).absolute())
+
+
 COMMANDS = (
     check,
     schema,
     presets,
     scenarios,
+    new,
     sample,
     population,
     list_runs,

@@ -22,6 +22,7 @@ from engine.journal.lock import Lock
 from engine.journal.manifest import read_manifest, write_manifest
 from engine.journal.run_directory import RunDirectory
 from engine.preset.schema import Preset
+from engine.scenarios import trusted
 
 POLL_MS = 200
 TRACKER_SILENCE = "ignore::UserWarning:multiprocessing.resource_tracker"
@@ -129,6 +130,7 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
     try:
         _replace(paths.preset, preset_toml.encode())
         log = paths.stderr.open("ab")
+        code = [f"{trusted.OPTION}{file}" for file in trusted.keep(directory)]
     except OSError as error:
         raise UsageError(
             f"cannot write into the run directory: {error.strerror}",
@@ -140,7 +142,7 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
     os.set_inheritable(theirs, True)
     with log:
         process = subprocess.Popen(
-            command(verb, str(directory), endpoints.folder, str(theirs), *more),
+            command(verb, str(directory), endpoints.folder, str(theirs), *more, *code),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -35,10 +35,16 @@ from engine.journal.manifest import read_manifest
 from engine.journal.run_directory import RunDirectory
 from engine.preset.load import from_toml
 from engine.preset.schema import Preset
+from engine.scenarios import trusted
 
 
 def main(arguments: list[str]) -> int:
-    """Run `start|resume RUN_DIRECTORY SOCKET_FOLDER LIFELINE` or `replay ... OF`; return the exit code."""
+    """Run `start|resume RUN_DIRECTORY SOCKET_FOLDER LIFELINE` or `replay ... OF`; return the exit code.
+
+    `--trust=FILE`, at the end, is code to be executed: a scenario's file in the run directory.
+    """
+    _trust([Path(one.removeprefix(trusted.OPTION)) for one in arguments if one.startswith(trusted.OPTION)])
+    arguments = [one for one in arguments if not one.startswith(trusted.OPTION)]
     verb, directory, sockets, lifeline, *replay_of = arguments
     run = RunDirectory(Path(directory))
     setup = Setup(
@@ -54,6 +60,14 @@ def main(arguments: list[str]) -> int:
         parent = read_manifest(source.manifest).parent
         setup = replace(setup, before=_preset(source.before), branched_at=parent.round if parent else 0)
     return coordinate(setup, int(lifeline))
+
+
+def _trust(files: list[Path]) -> None:
+    """Execute files, and have the processes that are spawned find them by the names of their modules."""
+    for file in files:
+        trusted.load(file)
+        if str(file.parent) not in sys.path:
+            sys.path.append(str(file.parent))
 
 
 def _preset(path: Path) -> Preset:

@@ -20,7 +20,7 @@ from engine.cluster.setup import Setup
 from engine.cluster.writing import Writing
 from engine.errors import JournalError
 from engine.journal.lock import Lock
-from engine.journal.manifest import describe_run, read_manifest, write_manifest
+from engine.journal.manifest import Manifest, describe_run, read_manifest, write_manifest
 from engine.journal.personas import COMPLETE
 from engine.journal.reader import Reader
 from engine.journal.rounds import Round
@@ -28,6 +28,7 @@ from engine.journal.run_directory import RunDirectory
 from engine.journal.writer import Writer
 from engine.models.settings import ModelSettings
 from engine.population.people import People
+from engine.scenarios import trusted
 
 
 class RunFiles:
@@ -46,9 +47,7 @@ class RunFiles:
         """Rounds that the journal of a resumed run already has."""
         self.known_usage = _known_usage(setup.past) if setup.past and not setup.replay_of else {}
         """What they took, by round."""
-        self._manifest = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
-        if setup.resumed and not setup.replay_of:
-            self._manifest = read_manifest(self._paths.manifest).resumed_as(self._manifest)
+        self._manifest = self._description()
         write_manifest(self._manifest, self._paths.manifest)
         self.writer = Writer(self._paths.run_file, now=now, flush=preset.journal.durability == "disk")
         self.writer.meta(
@@ -65,6 +64,23 @@ class RunFiles:
 
         self.people = self._note_people(setup.people) if setup.people and not setup.replay_of else None
         """Who the agents are; None if they differ by their numbers alone, or if personas must be written."""
+
+    def _description(self) -> Manifest:
+        """Return the manifest of this run as it begins, or goes on. Raises JournalError."""
+        preset = self._setup.preset
+        now = describe_run(preset.name, preset.seed, self._paths.preset.read_bytes(), self._date())
+        code = trusted.digest(preset.scenario.scenario_name)
+        now = msgspec.structs.replace(now, scenario_sha256=code)
+        if not self._setup.resumed or self._setup.replay_of:
+            return now
+        before = read_manifest(self._paths.manifest)
+        if code != before.scenario_sha256 and not before.parent:
+            raise JournalError(
+                "the file of the scenario is not the one that this run began with",
+                where="--trust",
+                hint="The run directory has a copy of that one.",
+            )
+        return before.resumed_as(now)
 
     def loaded(self, descriptions: dict[str, dict[str, Any]]) -> None:
         """Note what the model services have loaded. Raises JournalError."""

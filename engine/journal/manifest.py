@@ -55,6 +55,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     preset_sha256: str
     """Of preset.toml beside it."""
+    scenario_sha256: str | None = None
+    """Of the user's own file that the scenario is in; a copy of it is beside this one."""
     models: dict[str, Any] = {}
     """What each model's backend says of it: file hash, version, mode."""
     hosts: list[Host]

@@ -69,6 +69,9 @@ def _variant_faults(known: Variants, values: Mapping[str, object], path: Path) -
         return
     if tag is None:
         yield Problem(path=path_of_tag, what="missing", allowed=one_of(map(show, known.names)))
+    elif isinstance(file := values.get("file"), str):
+        what = f"{show(file)} is not trusted, or holds no scenario {show_at(path_of_tag, tag)}"
+        yield Problem(path=(*path, "file"), what=what, allowed="what --trust FILE on the command line names")
     else:
         yield _refused(path_of_tag, tag, one_of(map(show, known.names)), nearest(tag, known.names))
     yield from _faults_in_all([known.find(name) for name in known.names], known.tag_field, values, path)

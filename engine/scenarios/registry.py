@@ -1,4 +1,4 @@
-"""Which scenarios there are: built in, or of an installed package; each is imported only when asked for.
+"""Which scenarios there are: built in, in a trusted file, or of an installed package.
 
 A package offers a scenario through an entry point, in its pyproject.toml:
 
@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from engine.errors import UsageError
+from engine.scenarios import trusted
 from engine.scenarios.scenario import Scenario
 
 GROUP = "simtui.scenarios"
@@ -29,14 +30,16 @@ BUILT_IN = {
 
 def names() -> list[str]:
     """Return the names a preset may use in `[scenario] name`."""
-    return sorted({*BUILT_IN, *installed()})
+    return sorted({*BUILT_IN, *trusted.scenarios(), *installed()})
 
 
 def find(name: str) -> type[Scenario]:
-    """Return the scenario class of that name; a built-in one before any other.
+    """Return the scenario class of that name; a built-in one before any other, and imported only now.
 
     Raises KeyError if there is none, and UsageError if what a package offers cannot be used.
     """
+    if name not in BUILT_IN and name in (in_files := trusted.scenarios()):
+        return in_files[name]
     if name not in BUILT_IN:
         return _load(installed()[name])
     module, _, attribute = BUILT_IN[name].partition(":")

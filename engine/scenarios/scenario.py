@@ -24,6 +24,10 @@ class ScenarioSettings(
     groups: Annotated[int, Meta(ge=1)] = 1
     """Number of groups that play apart from each other; sizes differ by one at most."""
 
+    file: str | None = None
+    """The Python file that the scenario is in, where it neither comes along nor is installed; it is executed
+    only if the command line says `--trust FILE`."""
+
     @property
     def scenario_name(self) -> str:
         """The name in `[scenario] name`."""

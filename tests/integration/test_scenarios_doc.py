@@ -86,6 +86,8 @@ def test_every_setting_and_its_default_are_there() -> None:
     for keys, defaults in rows:
         told |= dict(zip(re.findall(r"`(\w+)`", keys), re.findall(r"`(.*?)`", defaults), strict=False))
     for field in msgspec.structs.fields(GuessAverageSettings):
+        if field.name == "file":  # of own files alone
+            continue
         assert tomllib.loads(f"x = {told[field.name]}")["x"] == field.default, field.name
 
 

@@ -20,13 +20,13 @@ from tests.fakes.presets import GOOD, with_line
             "scenario",
             "pott = 1",
             "p.toml:3: scenario.pott: unknown key; did you mean scenario.pot? "
-            "(allowed: name, rounds, groups, pot, pace, stages, shares, weights or open)",
+            "(allowed: name, rounds, groups, file, pot, pace, stages, shares, weights or open)",
         ),
         (
             "scenario",
             "workers = 1",
             "p.toml:3: scenario.workers: unknown key; did you mean engine.workers? (allowed: name, rounds, "
-            "groups, pot, pace, stages, shares, weights or open)",
+            "groups, file, pot, pace, stages, shares, weights or open)",
         ),
         (
             "model",
