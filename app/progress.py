@@ -49,7 +49,7 @@ def details(snapshot: Snapshot, *, brief: bool = False) -> list[str]:
 
 def failed(snapshot: Snapshot) -> list[str]:
     """Return how many replies and agents have failed, if any have."""
-    n_failed = sum(snapshot.failures.values()) - snapshot.failures.get("repaired", 0)
+    n_failed = sum(n for kind, n in snapshot.failures.items() if kind not in ("repaired", "sent again"))
     whole = sum(used.calls for used in snapshot.usage)
     share = f" ({figures.percent(n_failed, whole)})" if whole else ""
     return [f"{n_failed:,} failed{share}"] if n_failed else []

@@ -46,10 +46,14 @@ def load(
     return loaded._replace(preset=anchored(loaded.preset, path.parent))
 
 
-def check_what_it_needs(loaded: Loaded, name: str) -> None:
-    """Read the files that a preset names, and build its population. Raises PresetError with what is wrong."""
+def check_what_it_needs(loaded: Loaded, name: str, environ: Mapping[str, str] = os.environ) -> None:
+    """Read the files that a preset names, and build its population. Raises PresetError with what is wrong.
+
+    Of models, only what is on this machine is looked at, and that from outside.
+    """
     from engine.cluster.memory import check_memory
     from engine.errors import UsageError
+    from engine.models.check_files import file_faults
     from engine.population.check_data import data_faults
     from engine.population.faults import Fault
     from engine.preset.problems import PresetError, Problem
@@ -60,12 +64,14 @@ def check_what_it_needs(loaded: Loaded, name: str) -> None:
         faults = list(data_faults(preset.population, preset.seed))
     except UsageError as error:
         faults = [Fault(("size",), error.what, error.hint)]
-    paths = [("population", *fault.path) for fault in faults]
+    found = [(("population", *fault.path), fault.what, fault.allowed) for fault in faults]
+    models = {("model",): preset.model} | {("models", key): model for key, model in preset.models.items()}
+    for place, model in models.items():
+        for fault in file_faults(model, environ):
+            found.append(((*place, *fault.key.split(".")), fault.what, fault.hint))
     problems = [
-        Problem(
-            where=loaded.merged.around(path).where or name, path=path, what=fault.what, allowed=fault.allowed
-        )
-        for path, fault in zip(paths, faults, strict=True)
+        Problem(where=loaded.merged.around(path).where or name, path=path, what=what, allowed=allowed)
+        for path, what, allowed in found
     ]
     if problems:
         raise PresetError(name, problems)

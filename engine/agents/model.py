@@ -122,6 +122,8 @@ class Model:
             if call is None:
                 continue
             self.spent[call.slice].add(result)
+            if result.resent:
+                self._record.failure(call.key, Problem.RESENT, f"{result.resent} times", TAKEN)
             try:
                 reading = read_reply(call.answer, result)
             except Unreadable as unreadable:

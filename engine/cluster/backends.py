@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.cluster.setup import Setup
 from engine.models.gate import Gate
 from engine.models.protocol import Backend, Catalogue
 from engine.models.settings import Dummy, LlamaCpp, Policy, Vllm
 
+Tell = Callable[[str], None]
 
-def make(setup: Setup, name: str, catalogue: Catalogue) -> tuple[Backend, Gate | None]:
+
+def make(setup: Setup, name: str, catalogue: Catalogue, tell: Tell) -> tuple[Backend, Gate | None]:
     """Return the backend of a model of the preset, not yet open, and the gate in front of it, if any.
 
+    `tell` takes what whoever follows the run should hear while the model is made ready.
     What the answer cache knows goes through no gate: it costs nothing.
     """
-    backend = _make(setup, name, catalogue)
+    backend = _make(setup, name, catalogue, tell)
     gate = _gate(setup, name, catalogue, backend)
     if not setup.models[name].answer_cache:
         return gate or backend, gate
@@ -31,7 +36,7 @@ def _gate(setup: Setup, name: str, catalogue: Catalogue, backend: Backend) -> Ga
     return Gate(backend, catalogue, settings, budgeted=budgeted)
 
 
-def _make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
+def _make(setup: Setup, name: str, catalogue: Catalogue, tell: Tell) -> Backend:
     seed = setup.preset.seed
     match setup.models[name]:
         case Dummy() as settings:
@@ -51,4 +56,4 @@ def _make(setup: Setup, name: str, catalogue: Catalogue) -> Backend:
         case Vllm() as settings:
             from engine.models.vllm.backend import VllmBackend
 
-            return VllmBackend(settings, catalogue, seed, setup.directory / "servers" / name)
+            return VllmBackend(settings, catalogue, seed, setup.directory / "servers" / name, tell=tell)

@@ -13,7 +13,7 @@ from engine.models.settings import ModelSettings
 from engine.models.spent import Spent, cost
 from engine.preset.schema import Budget
 
-NO_FAILURES = frozenset(("repaired",))
+NO_FAILURES = frozenset(("repaired", "sent again"))
 """Kinds in the ledger that are not counted against the budget."""
 
 

@@ -33,6 +33,7 @@ from engine.cluster.wire import (
     ShareDone,
     StandStill,
     ToCoordinator,
+    Told,
     Trouble,
     Work,
     Written,
@@ -113,6 +114,8 @@ class Coordinator:
                 self._ready(process, description)
             case Failed(trouble):
                 self._failed(process, trouble)
+            case Told(text):
+                self._outside.emit(Notice("info", f"{process}: {text}"))
 
     def rows(self, process: str, batch: JournalBatch) -> None:
         """Take journal rows of a worker; `settle` writes them. Raises JournalError."""

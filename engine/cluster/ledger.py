@@ -7,6 +7,7 @@ from collections import Counter
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, pack
+from engine.models.answers import Problem
 
 
 class Ledger(Recorder):
@@ -21,7 +22,8 @@ class Ledger(Recorder):
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record and count a failed reply or agent."""
         self.counts[kind] += 1
-        self._affected.add(key >> CALL_BITS)
+        if kind != Problem.RESENT:
+            self._affected.add(key >> CALL_BITS)
         super().failure(key, kind, detail, action, traceback)
 
     def take_affected(self, round_: int, members: range) -> list[int]:

@@ -13,7 +13,7 @@ from engine.cluster import backends
 from engine.cluster.link import Context, Frames, Link
 from engine.cluster.setup import Setup
 from engine.cluster.trouble import trouble_of
-from engine.cluster.wire import Allow, Failed, Progress, Ready, Shutdown, ToCoordinator, ToService, Work
+from engine.cluster.wire import Allow, Failed, Progress, Ready, Shutdown, ToCoordinator, Told, ToService, Work
 from engine.models.protocol import Catalogue, RequestBatch, Result, ResultBatch
 
 REPORT_S = 0.25
@@ -26,7 +26,9 @@ class ServiceNode:
         self._address = setup.endpoints.model(name)
         self._catalogue = Catalogue()
         self._name = name
-        self._backend, self._gate = backends.make(setup, name, self._catalogue)
+        self._backend, self._gate = backends.make(
+            setup, name, self._catalogue, lambda text: self._tell(Told(text))
+        )
         self._requests = msgspec.msgpack.Decoder(RequestBatch)
         self._orders = msgspec.msgpack.Decoder(ToService)
         self._encode = msgspec.msgpack.Encoder().encode

@@ -118,6 +118,12 @@ class Failed(msgspec.Struct, array_like=True, tag=7):
     trouble: Trouble
 
 
+class Told(msgspec.Struct, array_like=True, tag=8):
+    """Something to be told while a model is made ready."""
+
+    text: str
+
+
 ToWorker = Begin | Written | AskAgain | StandStill | Shutdown
 ToService = Allow | Shutdown
-ToCoordinator = Ready | ShareDone | Progress | Failed
+ToCoordinator = Ready | ShareDone | Progress | Failed | Told

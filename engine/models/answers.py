@@ -30,6 +30,8 @@ class Problem(StrEnum):
     REFUSED = "refused"
     REPAIRED = "repaired"
     """There is a value, but it was not written as asked."""
+    RESENT = "sent again"
+    """There is a reply, but servers had failed at it before: that costs requests, and changes no answer."""
     TRUNCATED = "truncated"
     CONTEXT = "context cut"
     TIMED_OUT = "timed out"

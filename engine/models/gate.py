@@ -170,6 +170,8 @@ class Gate:
             self._aside -= one.most
             self._read_bytes += one.bytes
             self.spent.add(result)
+            if self._requests and result.resent:  # known only now, so that later ones wait for them
+                self._requests.take(result.resent / max(1, result.samples))
             if self._tokens:
                 self._tokens.give_back(one.expected_tokens - result.tokens_in - result.tokens_out)
             result.queued_s += one.waited_s

@@ -87,6 +87,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     a reply from the answer cache, which no request was made for.
     `logprob`, where it was asked for, is the natural logarithm of the probability of the reply's tokens at
     temperature 1, each among those that the form of the answer allowed.
+    `resent` is how often servers had failed at the request before.
     With finish ERROR or TIMEOUT, `text` is what went wrong.
     """
 
@@ -101,6 +102,7 @@ class Result(msgspec.Struct, array_like=True, gc=False, omit_defaults=True):
     dropped: int = 0
     samples: int = 1
     logprob: float | None = None
+    resent: int = 0
 
 
 class ResultBatch(msgspec.Struct, array_like=True, gc=False):

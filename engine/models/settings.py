@@ -94,8 +94,8 @@ class LlamaCpp(ModelSettings, frozen=True, kw_only=True, tag="llama_cpp"):
     """How many conversations each context decodes together."""
     reproducible: bool = True
     """Same reply whatever else is decoded at the same time, at 12-20 % of the speed."""
-    state_cache_bytes: Annotated[int, Meta(ge=0)] = 1 << 30
-    """Memory for conversations that wait for their next turn."""
+    state_cache_bytes: Annotated[int, Meta(ge=0)] | None = None
+    """Memory for conversations that wait for their next turn; a quarter of what is free if not given."""
     logprobs: bool = False
     """Keep with each reply how likely it was to the model."""
 

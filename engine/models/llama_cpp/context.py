@@ -95,6 +95,13 @@ class Context:
             )
         native.llama_synchronize(self._handle)
 
+    def warm_up(self) -> None:
+        """Compute a token, so that the weights are in memory before the first request. Raises ModelError."""
+        self.batch.clear()
+        self.batch.add([0], 0, 0, logits=True)
+        self.decode()
+        self.clear(0)
+
     def logits(self, row: int) -> Floats:
         """Return the logits after a row of the batch just decoded; valid until the next one."""
         assert self.batch.wants(row)  # llama.cpp aborts the process, or returns nothing, for any other row

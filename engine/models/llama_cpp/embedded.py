@@ -23,7 +23,12 @@ def model_file(path: str, sha256: str | None) -> tuple[Path, str]:
     """
     if path == "embedded":
         return _verified(_embedded(), sha256 or SHA256, REINSTALL)
-    return _verified(Path(path).expanduser(), sha256, 'give the path of a GGUF file, or "embedded"')
+    return _verified(model_path(path), sha256, 'give the path of a GGUF file, or "embedded"')
+
+
+def model_path(path: str) -> Path:
+    """Return the file that a preset means. Raises ModelError if it is the embedded one, and not installed."""
+    return _embedded() if path == "embedded" else Path(path).expanduser()
 
 
 def _embedded() -> Path:

@@ -26,6 +26,9 @@ FIRST_CELLS = 512
 MEMORY_SHARE = 0.5
 """Of the memory that is free at the start, no more than this goes to KV cells."""
 
+CACHE_SHARE = 0.25
+"""And so much to those of conversations that wait for their next turn, if the preset does not say."""
+
 
 class Engine:
     """Contexts over one model, each with its thread, fed from one queue."""
@@ -35,9 +38,8 @@ class Engine:
     ) -> None:
         """Start the threads; the model is closed with the engine, also if this fails. Raises ModelError."""
         limit = min(settings.context_tokens, model.trained_context)
-        # less than two conversations would leave not even the rules for others to share
-        cache_bytes = max(settings.state_cache_bytes, 2 * limit * model.kv_bytes_per_token)
-        self._queue = Queue(cache_bytes, cores(settings))
+        self._cache_bytes = cache_bytes(settings, 2 * limit * model.kv_bytes_per_token)
+        self._queue = Queue(self._cache_bytes, cores(settings))
         self._contexts: list[Context] = []
         self._threads: list[threading.Thread] = []
         self._model = model
@@ -49,6 +51,7 @@ class Engine:
             for _ in range(cores(settings)):
                 cells = min(FIRST_CELLS, limit)
                 context = Context(model, self._sequences, cells, reproducible=settings.reproducible)
+                context.warm_up()
                 self._contexts.append(context)
         except ModelError:
             self.close()
@@ -69,6 +72,7 @@ class Engine:
             "contexts": len(self._contexts),
             "sequences": self._sequences,
             "context_tokens": self._plan.context_tokens,
+            "state_cache_bytes": self._cache_bytes,
         }
 
     def put(self, requests: Iterable[Request], reply_to: Callable[[Result], None], now: float) -> None:
@@ -92,6 +96,12 @@ def cores(settings: LlamaCpp) -> int:
     if settings.contexts is not None:
         return settings.contexts
     return n_cores()
+
+
+def cache_bytes(settings: LlamaCpp, least: int) -> int:
+    """Return the memory for what waits; less than two conversations would leave not even shared rules."""
+    wanted = settings.state_cache_bytes
+    return max(least, int(CACHE_SHARE * psutil.virtual_memory().available) if wanted is None else wanted)
 
 
 def affordable(wanted: int, contexts: int, bytes_each: int) -> int:

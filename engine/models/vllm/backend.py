@@ -36,8 +36,9 @@ class VllmBackend:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         look_s: float = LOOK_S,
         tick_s: float = TICK_S,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`seed` is the run's; logs of servers that are started go to `directory`."""
+        """`seed` is the run's; logs of servers that are started go to `directory`, how they do to `tell`."""
         self._settings = settings
         self._catalogue = catalogue
         self._seed = seed
@@ -46,6 +47,7 @@ class VllmBackend:
         self._clock = clock
         self._now = now
         self._pace = look_s, tick_s
+        self._tell = tell
         self._fleet: Fleet | None = None
         self.dispatcher: Dispatcher | None = None
 
@@ -62,7 +64,7 @@ class VllmBackend:
             ) from error
         launcher = None
         if self._settings.launch.model:
-            launcher = Launcher(self._settings, self._directory, self._environment)
+            launcher = Launcher(self._settings, self._directory, self._environment, self._tell)
         self._fleet = Fleet(
             self._settings,
             self._catalogue,

@@ -42,6 +42,7 @@ class Call:
         "members",
         "order",
         "prefix",
+        "resent",
         "round",
         "samples",
         "spent",
@@ -75,6 +76,8 @@ class Call:
         self.spent = Spent()
         self.started: float | None = None
         self.tries = 0
+        self.resent = 0
+        """How often a server has failed at it, or has sent it back."""
         self.avoid: int | None = None
         """The server that it failed at last."""
         self.attempts: list[Attempt] = []
@@ -98,7 +101,7 @@ class Call:
         )
         other.members = [member]
         other.samples = self.samples
-        other.start, other.dropped = self.start, self.dropped
+        other.start, other.dropped, other.resent = self.start, self.dropped, self.resent
         other.begun, other.logprob = begun, self.logprob
         other.spent, other.started = spent, self.started
         return other

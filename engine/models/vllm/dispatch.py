@@ -193,6 +193,7 @@ class Dispatcher:
     def _deal_with(self, call: Call, server: Server, failed: Failure, now: float) -> None:
         """Decide what becomes of a call that has failed."""
         call.avoid = server.index
+        call.resent += 1
         text = f"{server.name}: {failed.text}"
         match failed.kind:
             case Kind.TOO_LONG:

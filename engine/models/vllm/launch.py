@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import ModelError
@@ -20,7 +20,7 @@ from engine.models.vllm.replica import Replica
 
 POLL_S = 0.25
 TELL_S = 15.0
-"""How often the run's log is told that a server is still starting."""
+"""How often it is told that a server is still starting, with the last line of its log."""
 AGAIN_S = 1.0
 
 log = logging.getLogger("simtui.models.vllm")
@@ -29,8 +29,15 @@ log = logging.getLogger("simtui.models.vllm")
 class Launcher:
     """The servers that a run has started."""
 
-    def __init__(self, settings: Vllm, directory: Path, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        settings: Vllm,
+        directory: Path,
+        variables: Mapping[str, str],
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Logs go to `directory`; `variables` is the environment that servers inherit."""
+        self._tell = tell
         self._launch = settings.launch
         self._name = settings.model or Path(settings.launch.model).name
         self._directory = directory
@@ -44,6 +51,7 @@ class Launcher:
         """Start all and wait until they are ready. Raises ModelError, with the reason from the log."""
         groups = gpu_groups(self._launch, await asyncio.to_thread(visible_gpus, self._variables))
         self._replicas = [self._replica(number, gpus) for number, gpus in enumerate(groups)]
+        self._tell(f"starting {len(groups)} times vllm serve {self._launch.model}")
         try:
             for replica in self._replicas:
                 await replica.start()
@@ -79,18 +87,23 @@ class Launcher:
                 if loop.time() > deadline:
                     raise self._failed(replica, f"was not ready after {self._launch.ready_s:g} s")
                 if loop.time() > tell_at:
-                    log.info("%s is starting: %s", replica.name, "".join(replica.last_lines(1)))
+                    self._tell_of(replica, f"is starting: {''.join(replica.last_lines(1))}")
                     tell_at += TELL_S
                 await asyncio.sleep(POLL_S)
         finally:
             client.close()
-        log.info("%s is ready on port %d", replica.name, replica.port)
+        self._tell_of(replica, f"is ready on port {replica.port}")
+
+    def _tell_of(self, replica: Replica, what: str) -> None:
+        log.info("%s %s", replica.name, what)
+        self._tell(f"{replica.name} {what}")
 
     async def _keep(self, replica: Replica) -> None:
         """Start a server again whenever it dies, as often as the preset allows."""
         for restart in range(self._launch.restarts + 1):
             await replica.ended()
             log.warning("%s died (its log is %s): %s", replica.name, replica.log, replica.why())
+            self._tell(f"{replica.name} died; its log is {replica.log}")
             if restart < self._launch.restarts:
                 await asyncio.sleep(AGAIN_S)
                 await replica.start()

@@ -42,18 +42,22 @@ def results(
             yield member, rest
         else:
             text = call.begun + part.read(one.text)
-            spans = _times(call, now)
-            result = Result(member.key, text, one.finish, *spent, *spans, call.dropped, call.samples, logprob)
-            yield member, result
+            result = Result(member.key, text, one.finish, *spent, *_times(call, now))
+            result.logprob = logprob
+            yield member, _marked(result, call)
 
 
 def failures(call: Call, finish: Finish, text: str, now: float) -> Iterator[tuple[Member, Result]]:
     """Yield each member with its result where there is no reply."""
     for member in call.members:
-        yield (
-            member,
-            Result(member.key, text, finish, *call.spent, *_times(call, now), call.dropped, call.samples),
-        )
+        result = Result(member.key, text, finish, *call.spent, *_times(call, now))
+        yield member, _marked(result, call)
+
+
+def _marked(result: Result, call: Call) -> Result:
+    """Note with a result what became of its call on the way."""
+    result.dropped, result.samples, result.resent = call.dropped, call.samples, call.resent
+    return result
 
 
 def _times(call: Call, now: float) -> tuple[float, float]:

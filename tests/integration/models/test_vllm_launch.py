@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,7 @@ class Started:
 
     def __init__(self, folder: Path, *, fake: str = "", **options: Any) -> None:
         self.folder = folder
+        self.told: list[str] = []
         variables = {"PIDS": str(folder / "pids"), "FAKE": fake}
         chosen = {
             "model": "weights",
@@ -52,6 +54,7 @@ class Started:
             look_s=0.02,
             tick_s=0.01,
             environment=environment,
+            tell=self.told.append,
         )
 
     @property
@@ -86,6 +89,11 @@ def test_servers_are_started_asked_and_stopped(tmp_path):
         started = Started(tmp_path, replicas=2, arguments=("--dtype", "float32"))
         facts = await started.one.backend.open()
         assert len(facts["servers"]) == len(started.pids) == 2
+        assert started.told[0] == "starting 2 times vllm serve weights"
+        assert sorted(re.sub(r"\d+$", "", line) for line in started.told[1:]) == [
+            "server 0 is ready on port ",
+            "server 1 is ready on port ",
+        ]
         assert facts["identity"]["model"] == "weights"
         assert await started.ask() in {str(pid) for pid, _ in started.pids}
         log = (tmp_path / "servers" / "0.log").read_text()
@@ -141,11 +149,14 @@ def test_a_server_that_cannot_start_is_explained(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")  # a server writes to its log, never to the terminal
 
 
-def test_a_server_that_takes_too_long_is_ended(tmp_path):
+def test_a_server_that_takes_too_long_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "TELL_S", 0.01)
+
     async def test() -> None:
         started = Started(tmp_path, fake="stuck", ready_s=0.3)
         with pytest.raises(ModelError, match=r"not ready after 0.3 s"):
             await started.one.backend.open()
+        assert started.told[-1].startswith("server 0 is starting: ")
         await started.one.backend.close()
         await started.all_gone()
 

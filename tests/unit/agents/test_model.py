@@ -27,6 +27,15 @@ def test_a_call_becomes_a_request_and_its_reply_a_value() -> None:
     assert bench.model.n_open == len(bench.model.requests) == 0
 
 
+def test_what_a_server_had_failed_at_is_in_the_ledger() -> None:
+    bench = Bench()
+    bench.begin(asking(), agent_id=7)
+    [request] = bench.sent()
+    bench.model.take([Result(request.key, "42", resent=2)])
+    assert bench.endings.values == {7: 42}
+    assert bench.record.failures == [(0, "sent again", "2 times", "taken")]
+
+
 def test_what_is_shared_is_sent_and_recorded_once() -> None:
     bench = Bench()
     batches = []

@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 from app import settings
 from app.presets_cli import check, schema
+from engine.models.check_files import HEADER
 
 TEXT = """\
 name = "trial"
@@ -20,6 +21,8 @@ path = "x.gguf"
 @pytest.fixture
 def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(settings.platformdirs, "user_config_path", lambda app: tmp_path / app)
+    monkeypatch.chdir(tmp_path)
+    Path("x.gguf").write_bytes(HEADER.pack(b"GGUF", 3, 200, 30))
     path = tmp_path / "p.toml"
     path.write_text(TEXT)
     return str(path)
@@ -40,6 +43,13 @@ def test_a_bad_one_is_told_on_stderr_with_exit_code_2(preset: str) -> None:
     assert lines[0] == f"error: 2 problems in the settings given with preset {preset}"
     assert lines[1].startswith("  --set population.size: 0 is not allowed (allowed: a whole number from 1 to")
     assert lines[2].startswith("  --set engine.workrs: unknown key; did you mean engine.workers?")
+
+
+def test_weights_that_are_not_there_are_told_with_file_and_key(preset: str) -> None:
+    Path("x.gguf").unlink()
+    result = CliRunner().invoke(check, [preset])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{preset}:6: model.path: 'x.gguf' cannot be read (No such file or directory)" in result.stderr
 
 
 def test_origins(preset: str) -> None:

@@ -22,6 +22,7 @@ from engine.cluster.wire import (
     Ready,
     ShareDone,
     StandStill,
+    Told,
     ToWorker,
     Trouble,
     Work,
@@ -237,6 +238,12 @@ def test_a_budget_above_zero_allows_one_failure_at_least(desks: Desks, budget: f
     assert not desk.core.is_over
     desk.core.receive("worker-0", Progress(Work(failures={"exception": allowed + 1})))
     assert desk.core.is_over
+
+
+def test_what_a_model_tells_while_it_is_made_ready_is_passed_on(desks: Desks) -> None:
+    desk = desks()
+    desk.core.receive("model-default", Told("server 0 is starting: loading weights"))
+    assert desk.notices == ["model-default: server 0 is starting: loading weights"]
 
 
 def test_a_process_that_cannot_go_on_fails_the_run_in_its_own_words(desks: Desks) -> None:

@@ -27,5 +27,12 @@ def test_the_affected_are_members_with_an_entry_in_the_round() -> None:
     assert book.take_affected(2, range(2, 8)) == [2]
 
 
+def test_what_was_only_sent_again_affects_nobody() -> None:
+    book = ledger()
+    book.failure(pack(1, 4), "sent again", "2 times", "taken")
+    assert book.counts == {"sent again": 1}
+    assert book.take_affected(1, range(10)) == []
+
+
 def test_without_failures_nobody_is() -> None:
     assert ledger().take_affected(1, range(1_000_000)) == []

@@ -38,11 +38,9 @@ class Waits:
         if self.at_once:
             self.answer(len(requests))
 
-    def answer(self, n: int, tokens_in: int = 50, tokens_out: int = 10) -> None:
+    def answer(self, n: int, tokens_in: int = 50, tokens_out: int = 10, **more: Any) -> None:
         done, self.asked = self.asked[:n], self.asked[n:]
-        self.deliver(
-            [Result(request.key, "hi", tokens_in=tokens_in, tokens_out=tokens_out) for request in done]
-        )
+        self.deliver([Result(r.key, "hi", tokens_in=tokens_in, tokens_out=tokens_out, **more) for r in done])
 
 
 class Bench:
@@ -91,6 +89,15 @@ def test_requests_a_minute() -> None:
     bench = Bench(requests_per_minute=60)
     bench.submit(100)
     assert [bench.until(second) for second in (0, 0.9, 1.1, 10.1, 60.1)] == [1, 1, 2, 11, 61]
+
+
+def test_requests_that_were_sent_again_count_as_well() -> None:
+    bench = Bench(requests_per_minute=60)
+    bench.submit(100)
+    bench.backend.answer(1, resent=5)
+    assert [bench.until(second) for second in (1.1, 5.9, 6.1, 60.1)] == [0, 0, 1, 55]
+    bench.backend.answer(40, resent=2, samples=40)
+    assert [bench.until(second) for second in (60.9, 62.9, 63.1)] == [15, 15, 16]
 
 
 def test_a_high_rate_needs_few_looks() -> None:

@@ -206,3 +206,41 @@ def test_hostile_replies_are_read_in_no_time(unit: str) -> None:
             with suppress(Unreadable):
                 reading(answer, (unit * size)[:size])
     assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Es tut mir leid, aber dazu kann ich nichts sagen.",
+        "Als KI habe ich keine Meinung.",
+        "Ich kann leider nicht antworten.",
+        "Je suis désolé, je n'ai pas de préférence.",
+        "En tant qu\u2019IA, je n'ai pas d'avis.",
+        "Lo siento, no tengo opinión.",
+        "No puedo responder a eso.",
+        "Mi dispiace, ma non ho preferenze.",
+        "Desculpe, não tenho opinião.",
+        "Não posso escolher.",
+        "抱歉。我不能选择。",
+        "作为一个AI我没有偏好。",
+        "申し訳ありませんが、お答えできません。",
+    ],
+)
+def test_refusals_in_other_languages(text: str) -> None:
+    assert problem(GUESS, text) is Problem.REFUSED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich nehme die Mitte, denn mehr kann das nicht werden.",
+        "Je choisis le milieu, ce ne peut pas être plus.",
+        "Elijo la mitad, no puedo ganar más.",
+        "Scelgo la metà, di più non posso vincere.",
+        "Escolho a metade, mais não posso ganhar.",
+        "我选中间的数字。",
+        "真ん中を選びます。",
+    ],
+)
+def test_thoughts_in_other_languages_are_no_refusals(text: str) -> None:
+    assert problem(GUESS, text) is Problem.UNPARSED
