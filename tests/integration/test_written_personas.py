@@ -11,13 +11,17 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from app.branch import make_branch
 from app.main import cli
 from app.replay import replay
 from engine.cluster.control import PeopleReport, Snapshot, WritingReport
+from engine.errors import UsageError
 from engine.journal.run_directory import RunDirectory
 from engine.models.settings import Dummy, Policy
 from engine.population.persona.settings import Persona, Writer
+from engine.preset.load import from_toml
 from engine.preset.schema import Budget, Engine, Population, Preset
+from engine.preset.write import to_toml
 from tests.fakes.biographers import LivesSettings
 from tests.fakes.packages import install
 from tests.fakes.runs import Run, play
@@ -39,7 +43,14 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         "PYTHONPATH", f"{tmp_path / 'packages'}:{tmp_path / 'more'}:{Path(__file__).parents[2]}"
     )
 
-    def build(author: Any = "second_try", *, start: str = "fork", retries: int = 4, **more: Any) -> Preset:
+    def build(
+        author: Any = "second_try",
+        *,
+        start: str = "fork",
+        retries: int = 4,
+        by_model: bool = True,
+        **more: Any,
+    ) -> Preset:
         told = Writer(
             prompt="Tell of a {{ job }}.", model="author", names=("job",), min_words=5, retries=retries
         )
@@ -49,7 +60,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
             scenario=LivesSettings(rounds=2, gate=str(tmp_path / "gate")),
             population=msgspec.convert(
                 {"size": SIZE, "attributes": ATTRIBUTES}
-                | {"persona": Persona(template="You are a {{ job }}.", writer=told)},
+                | {"persona": Persona(template="You are a {{ job }}.", writer=told if by_model else None)},
                 Population,
             ),
             model=Policy(policy="number"),
@@ -164,6 +175,32 @@ def test_a_budget_ends_the_writing_and_it_goes_on_with_a_larger_one(make: Make, 
     assert again.to_the_end().state == "done"
 
 
+def branched(run: Run, path: Path, *sets: str) -> Run:
+    made = make_branch(RunDirectory(run.directory), 1, sets, str(path))
+    branch = Run(from_toml(made.preset.read_bytes(), "branch"), path, resumed=True)
+    assert branch.to_the_end().state == "done"
+    return branch
+
+
+def test_a_branch_has_the_personas_that_were_written(make: Make, tmp_path: Path) -> None:
+    run = play(make(), tmp_path / "run")
+    branch = branched(run, tmp_path / "branch", "scenario.when=2")
+    assert texts(branch) == texts(run)
+    assert people(branch).writing == people(run).writing
+    assert branch.query("SELECT count(*) FROM people WHERE job = 'cook'") == [(10,)]
+    with pytest.raises(UsageError, match="the population cannot change"):
+        branched(run, tmp_path / "other", "population.persona.template=x")
+
+
+def test_a_branch_may_have_people_of_another_kind_from_then_on(make: Make, tmp_path: Path) -> None:
+    run = play(make(by_model=False), tmp_path / "run")
+    branch = branched(run, tmp_path / "branch", "population.persona.template=I am a {{ job }}.")
+    asked = branch.query("SELECT round, messages FROM replies WHERE agent = 0 ORDER BY key")
+    told = [json.loads(messages)[0][1] for _, messages in asked]
+    assert [text.split()[0] for text in told] == ["You", "I"]
+    assert {text.split()[0] for _, text, _ in texts(branch)} == {"I"}
+
+
 def test_who_an_agent_is_can_be_read(make: Make, tmp_path: Path) -> None:
     run = play(make(), tmp_path / "run")
     told = CliRunner().invoke(cli, ["show", str(run.directory), "3"], catch_exceptions=False).stdout
@@ -183,3 +220,33 @@ def test_who_an_agent_is_can_be_read(make: Make, tmp_path: Path) -> None:
         ]
     checked = CliRunner().invoke(cli, ["verify", str(run.directory), "--json"], catch_exceptions=False)
     assert json.loads(checked.stdout)["ok"], checked.stdout
+
+
+def test_a_handful_can_be_written_to_look_at(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(to_toml(make()))
+    shown = CliRunner().invoke(
+        cli, ["sample", str(path), "-n", "4", "--write", "--json"], catch_exceptions=False
+    )
+    found = json.loads(shown.stdout)["people"]
+    assert len(found) == 4, shown.stderr
+    assert "Personas: 4 of 4 written by author; " in shown.stderr
+    assert all(one["persona"].startswith(f"She is a {one['attributes']['job']}") for one in found)
+    again = CliRunner().invoke(
+        cli, ["sample", str(path), "-n", "4", "--write", "--json"], catch_exceptions=False
+    )
+    assert again.stdout == shown.stdout
+    assert "; 0 requests, " in again.stderr
+
+
+def test_rubbish_is_told_with_the_sample(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(to_toml(make("rubbish", budget=Budget(tokens=1))))
+    shown = CliRunner().invoke(cli, ["sample", str(path), "-n", "2", "--write"], catch_exceptions=False)
+    assert "You are a " in shown.stdout
+    assert "Personas: 0 of 2 written by author, 2 from the template; 10 requests" in shown.stderr
+
+
+def test_without_a_writer_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no model writes the personas"):
+        CliRunner().invoke(cli, ["sample", "school_class", "--write"], catch_exceptions=False)

@@ -27,6 +27,11 @@ def test_before_the_first_round() -> None:
     assert progress.plain_line(snapshot(state="starting", round=0)) == "starting 20 s: 100 agents"
 
 
+def test_while_personas_are_written() -> None:
+    line = progress.plain_line(snapshot(state="writing", round=0, n_agents=500, n_done=43))
+    assert line == "writing personas: 43/500, 1 min 15 s left (the last 20 s), 3.2/s, 32 in flight"
+
+
 def test_a_state_that_is_not_running_is_named() -> None:
     assert progress.standing(snapshot(state="stopping")) == "stopping, round 2/3"
 
