@@ -20,6 +20,7 @@ from engine.scenarios.scenario import Scenario
 GROUP = "simtui.scenarios"
 BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
+    "el_farol": "engine.scenarios.el_farol:ElFarol",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
     "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
