@@ -27,6 +27,11 @@ class Frozen(msgspec.Struct, array_like=True, gc=False):
     """What it hears next: sender and message."""
 
 
+def declares_state(agent: Agent) -> bool:
+    """Tell whether an agent's own class does: one that extends another may keep more than that declares."""
+    return vars(type(agent)).get("State") is not None
+
+
 def freeze(agent: Agent, inbox: list[tuple[int, msgspec.Raw]]) -> Frozen:
     """Keep an agent whose class declares its state. Raises SimtuiError if that holds what cannot be kept."""
     try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
-from engine.agents.frozen import Frozen, freeze, thaw
+from engine.agents.frozen import Frozen, declares_state, freeze, thaw
 from engine.agents.mail import Mail
 from engine.agents.post import AskFailed
 from engine.agents.record import Record
@@ -169,7 +169,7 @@ class Share:
             agent = self._agents[agent_id - self.members.start]
             if agent_id in self.stopped or agent is None:
                 found.append(Frozen(stopped=True))
-            elif agent.State is None:
+            elif not declares_state(agent):
                 return None
             else:
                 found.append(freeze(agent, self._mail.waiting(agent_id, self.world.round)))

@@ -13,7 +13,7 @@ from engine.agents.world import World
 from engine.journal.branch import copy_rounds
 from engine.models.settings import Policy
 from engine.preset.schema import Answers, Engine, Journal, Population, Preset
-from tests.fakes.improvise import CoupledSettings, Improviser, ImproviseSettings
+from tests.fakes.improvise import CoupledSettings, Improvise, Improviser, ImproviseSettings
 from tests.fakes.journals import WHATEVER_THE_TURNS, content, differences
 from tests.fakes.stage import Stage
 
@@ -182,6 +182,17 @@ def test_no_snapshots_of_agents_that_do_not_declare_their_state(
 
     monkeypatch.setattr(Improviser, "State", None)
     monkeypatch.setattr(Improviser, "enter", enter)
+    play_up_to(7, any_preset(1), tmp_path / "run")
+    assert snapshots(tmp_path / "run") == []
+
+
+def test_no_snapshots_of_agents_whose_state_only_another_class_declares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Collector(Improviser):
+        """May keep more than what Improviser declares."""
+
+    monkeypatch.setattr(Improvise, "agent", lambda self, agent_id: Collector(agent_id))
     play_up_to(7, any_preset(1), tmp_path / "run")
     assert snapshots(tmp_path / "run") == []
 
