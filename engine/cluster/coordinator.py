@@ -17,6 +17,7 @@ from engine.cluster.budget import BudgetWatch
 from engine.cluster.casualties import MAX_RESTARTS, Casualties, Remedy
 from engine.cluster.control import Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace, Rate
+from engine.cluster.failure_budget import FailureBudget
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
 from engine.cluster.rounds import GroupRound, Rounds, Start
 from engine.cluster.run_files import RunFiles
@@ -39,7 +40,7 @@ from engine.cluster.wire import (
     Written,
 )
 from engine.cluster.writing import PROCESS, Writing
-from engine.errors import ExitCode, FailureBudgetSpent, JournalError, SimtuiError
+from engine.errors import ExitCode, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 from engine.journal.history import ISOLATED, History
 from engine.journal.run_directory import RunDirectory
@@ -89,7 +90,7 @@ class Coordinator:
         self._pace = Pace(n_agents * self._n_rounds, n_agents)
         self._replies_before: int | None = 0 if setup.resumed else None
         """Replies written when agents began to be rebuilt; None if none ever were."""
-        self._may_fail = _failures_allowed(setup.preset.engine.failure_budget, n_agents)
+        self._failure_budget = FailureBudget(setup.preset.engine.failure_budget, n_agents)
         self._unsettled: Counter[int] = Counter()
         self._casualties = Casualties()
         self.state = State.STARTING
@@ -283,7 +284,7 @@ class Coordinator:
     def _open(self) -> None:
         """Begin with the first round, once there is everything that has to be there before."""
         if self._writing:
-            self._account_for(self._writing.work)
+            self._progress(PROCESS, self._writing.work)
             if self.is_over or self._waiting_for or not self._writing.is_done:
                 return
             self._close_writing(self._writing)
@@ -294,13 +295,6 @@ class Coordinator:
             self._tell(self._known[round_])
         self._pace.restart(self._clock(), self._rounds.finished * self._placement.n_agents)
         self._start(self._rounds.opening())
-
-    def _account_for(self, work: Work) -> None:
-        """Add the coordinator's own requests to those of the workers."""
-        self._accounts.note(PROCESS, work)
-        self._bill.note(PROCESS, work.spent)
-        self._budget.note_worker(PROCESS, work)
-        self._stop_by_budget()
 
     def _close_writing(self, writing: Writing) -> None:
         self.people = self._files.written(writing)
@@ -313,7 +307,7 @@ class Coordinator:
 
     def _progress(self, process: str, work: Work) -> None:
         self._accounts.note(process, work)
-        if process in self._workers:
+        if not process.startswith("model-"):
             self._bill.note(process, work.spent)
             self._budget.note_worker(process, work)
         else:
@@ -323,17 +317,9 @@ class Coordinator:
             if parts:
                 return
         self._stop_by_budget()
-        if (n := self._accounts.n_stopped) > self._may_fail:
-            self.fail(
-                FailureBudgetSpent(
-                    f"{n} of {self._placement.n_agents} agents have failed",
-                    where=f"round {self._rounds.finished + 1}",
-                    hint=(
-                        f"engine.failure_budget = {self._setup.preset.engine.failure_budget:g} allows "
-                        f"{self._may_fail}; the table failures of run.db holds each traceback"
-                    ),
-                )
-            )
+        spent = self._failure_budget.spent(self._accounts.n_stopped, self._rounds.finished + 1)
+        if spent is not None:
+            self.fail(spent)
 
     def _stop_by_budget(self) -> None:
         elapsed_s = self._clock() - self._accounts.started
@@ -406,11 +392,6 @@ class Coordinator:
     def _tell(self, report: RoundReport) -> None:
         self.reports.append(report)
         self._outside.emit(report)
-
-
-def _failures_allowed(budget: float, n_agents: int) -> int:
-    """Return how many agents may fail: at least one, unless the budget is 0."""
-    return max(1, int(budget * n_agents)) if budget else 0
 
 
 def _index(process: str) -> int:
