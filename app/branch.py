@@ -12,6 +12,7 @@ import msgspec
 
 from app.runs import layer_of
 from engine.errors import UsageError
+from engine.journal.ancestry import shared_with
 from engine.journal.branch import copy_rounds
 from engine.journal.manifest import Parent, read_manifest, settings_hash, write_manifest
 from engine.journal.run_directory import (
@@ -45,7 +46,12 @@ def make_branch(parent: RunDirectory, last_round: int, sets: Sequence[str], out:
 
 def _fill(made: RunDirectory, parent: RunDirectory, last_round: int, before: str, after: str) -> None:
     copy_rounds(parent.run_file, made.run_file, last_round)
+    *earlier, (_, _, before) = _shared(parent, last_round, before)
     made.before.write_text(before, encoding="utf-8")
+    ancestor = None
+    for n, (last, run, toml) in enumerate(earlier):
+        made.earlier(len(earlier) - n).write_text(toml, encoding="utf-8")
+        ancestor = Parent(run=run, round=last, parent=ancestor)
     made.preset.write_text(after, encoding="utf-8")
     manifest = msgspec.structs.replace(
         read_manifest(parent.manifest),
@@ -55,18 +61,24 @@ def _fill(made: RunDirectory, parent: RunDirectory, last_round: int, before: str
         resumed=[],
         preset_sha256=sha256(after.encode()).hexdigest(),
         settings_sha256=settings_hash(after.encode()),
-        parent=Parent(run=str(parent.path), round=last_round),
+        parent=Parent(run=str(parent.path), round=last_round, parent=ancestor),
     )
     write_manifest(manifest, made.manifest)
 
 
+def _shared(parent: RunDirectory, last_round: int, toml: str) -> list[tuple[int, str, str]]:
+    """Return last round, run and preset of each part of the first rounds; `toml` is the parent's preset."""
+    parts = [(part.last, part.run, part.preset.read_text(encoding="utf-8")) for part in shared_with(parent)]
+    parts.append((last_round, str(parent.path), toml))
+    begins = [1, *(last + 1 for last, _, _ in parts)]
+    return [
+        (min(last, last_round), run, preset)
+        for first, (last, run, preset) in zip(begins, parts, strict=False)
+        if first <= last_round
+    ]
+
+
 def _check(parent: RunDirectory, before: Loaded, after: Loaded, last_round: int) -> None:
-    if parent.before.exists():
-        raise UsageError(
-            "this run is a branch itself",
-            where=str(parent.path),
-            hint="Branch off its parent, which manifest.json names.",
-        )
     fixed = {
         "population.size": (before.preset.population.size, after.preset.population.size),
         "scenario.name": (before.preset.scenario.scenario_name, after.preset.scenario.scenario_name),

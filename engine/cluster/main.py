@@ -31,7 +31,7 @@ from engine.cluster.service_node import ServiceNode
 from engine.cluster.setup import Setup
 from engine.cluster.worker_node import WorkerNode
 from engine.errors import ExitCode, SimtuiError
-from engine.journal.manifest import read_manifest
+from engine.journal.ancestry import shared_with
 from engine.journal.run_directory import RunDirectory
 from engine.preset.load import from_toml
 from engine.preset.schema import Preset
@@ -56,9 +56,9 @@ def main(arguments: list[str]) -> int:
         replay_of=Path(replay_of[0]) if replay_of else None,
     )
     source = RunDirectory(setup.replay_of or run.path)
-    if source.before.exists():
-        parent = read_manifest(source.manifest).parent
-        setup = replace(setup, before=_preset(source.before), branched_at=parent.round if parent else 0)
+    if shared := [(_preset(part.preset), part.last) for part in shared_with(source)]:
+        *earlier, (before, last) = shared
+        setup = replace(setup, before=before, branched_at=last, earlier=tuple(earlier))
     return coordinate(setup, int(lifeline))
 
 

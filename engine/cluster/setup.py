@@ -69,6 +69,8 @@ class Setup:
     before: Preset | None = None
     """The preset of the rounds up to `branched_at`, in a run that has branched off another one."""
     branched_at: int = 0
+    earlier: tuple[tuple[Preset, int], ...] = ()
+    """Presets of the rounds before those, each with the last of its rounds, in a branch of a branch."""
 
     @property
     def past(self) -> Path | None:
@@ -80,7 +82,9 @@ class Setup:
         """The setups by which agents act, each with the first round that it holds for."""
         if self.before is None:
             return [(1, self)]
-        return [(1, replace(self, preset=self.before, before=None)), (self.branched_at + 1, self)]
+        before, at = self.earlier[-1] if self.earlier else (None, 0)
+        parent = replace(self, preset=self.before, before=before, branched_at=at, earlier=self.earlier[:-1])
+        return [*parent.phases, (self.branched_at + 1, self)]
 
     def scenario_of(self, round_: int) -> Scenario:
         """Make the scenario that concludes a round: what it tells is heard in the next one."""
@@ -172,9 +176,10 @@ class Setup:
     @cached_property
     def roles(self) -> list[Role]:
         """The same, numbered; a model that a branch has changed is not the one of that name any more."""
-        before = replace(self, preset=self.before, before=None) if self.before else None
+        pasts = [setup for _, setup in self.phases[:-1]]
+        before = pasts[-1] if pasts else None
         numbers = {role.name: role.number for role in before.roles} if before else {}
-        free = count(len(numbers) + 1)
+        free = count(1 + max((role.number for past in pasts for role in past.roles), default=0))
         return [
             Role(
                 name,

@@ -88,7 +88,7 @@ class Worker:
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
         beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
         self.models = self._models_of(setup, beyond)
-        self._past_models = self._models_of(setup.phases[0][1], beyond if setup.replay_of else Beyond.END)
+        past = beyond if setup.replay_of else Beyond.END
         self._mail = Mail(
             self.scheduler,
             ledger,
@@ -97,7 +97,7 @@ class Worker:
             resident=self._resident,
         )
         self._phases = [
-            Phase(first, s, self.models if s.preset is preset else self._past_models, s.scenarios())
+            Phase(first, s, self.models if s is setup else self._models_of(s, past), s.scenarios())
             for first, s in setup.phases
         ]
         self._shares = [
@@ -218,8 +218,9 @@ class Worker:
         """Not before the first order: by then the coordinator has repaired what a crash has left."""
         self._past = None
         history = self._history = History(path)
-        for model in (*self.models.values(), *self._past_models.values()):
-            model.history = history
+        for phase in self._phases:
+            for model in phase.models.values():
+                model.history = history
         self._mail.history = history
         self.scheduler.ends = history.ends
         last_rounds = {

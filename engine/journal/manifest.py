@@ -38,6 +38,8 @@ class Parent(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     round: int
     """The last round that they share."""
+    parent: Parent | None = None
+    """What the parent shared with its own, as far as that is before these rounds."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

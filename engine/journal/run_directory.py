@@ -29,7 +29,11 @@ class RunDirectory:
     @property
     def before(self) -> Path:
         """The preset of the rounds that a branch shares with its parent."""
-        return self.path / "before.toml"
+        return self.earlier(0)
+
+    def earlier(self, n: int) -> Path:
+        """The same of the rounds that the parent shared with its own, and so on, counted back from 0."""
+        return self.path / (f"before-{n + 1}.toml" if n else "before.toml")
 
     @property
     def run_file(self) -> Path:

@@ -62,3 +62,36 @@ def test_an_interrupted_branch(seed: int, tmp_path: Path) -> None:
         known = keys(stormy / "run.db")
         assert known.isdisjoint(Stage(after, stormy, dice, **setup).play().asked)
     assert differences(*(content(path / "run.db", WHATEVER_THE_TURNS) for path in (quiet, stormy))) == []
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_branch_of_a_branch(seed: int, tmp_path: Path) -> None:
+    """It shares what its parent shares and what that has played, asks for the rest, and can be repeated."""
+    dice = Random(seed)
+    first = any_preset(dice)
+    second, third = (
+        msgspec.structs.replace(first, scenario=msgspec.structs.replace(first.scenario, style=style))
+        for style in ("second ", "third ")
+    )
+    parent = tmp_path / "parent"
+    parent.mkdir()
+    Stage(first, parent, dice).play()
+    child = branch(parent, tmp_path / "child", 2)
+    Stage(second, child, dice, resumed=True, before=first, branched_at=2).play()
+    twig = branch(child, tmp_path / "twig", 4)
+    setup = {"resumed": True, "before": second, "branched_at": 4, "earlier": ((first, 2),)}
+    known = keys(twig / "run.db")
+    for _ in range(2):
+        stage = Stage(third, twig, dice, **setup).go_on(dice.randrange(60))
+        assert known.isdisjoint(stage.asked)
+        if not stage.is_over:
+            stage.kill()
+    if not stage.is_over:
+        Stage(third, twig, dice, **setup).play()
+    shared = {"replies": "SELECT key, prompt, value FROM replies WHERE round <= 4"}
+    assert differences(*(content(path / "run.db", shared) for path in (child, twig))) == []
+    (tmp_path / "again").mkdir()
+    again = Stage(third, tmp_path / "again", dice, replay_of=twig, **setup).play()
+    assert again.asked == []
+    diverged = {"failures": "SELECT * FROM failures WHERE kind = 'diverged'"}
+    assert content(tmp_path / "again" / "run.db", diverged) == {"failures": []}

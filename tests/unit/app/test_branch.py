@@ -1,5 +1,6 @@
 """The run directory of a branch."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,14 @@ from app.branch import make_branch
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.setup import Setup
 from engine.errors import SimtuiError, UsageError
+from engine.journal.ancestry import shared_with
 from engine.journal.batch import JournalBatch
 from engine.journal.manifest import Parent, read_manifest
 from engine.journal.reader import Reader
 from engine.journal.run_directory import RunDirectory
 from engine.preset.load import from_toml
 from tests.fakes.journal import ended, reply
-from tests.fakes.run_directories import make_run
+from tests.fakes.run_directories import PRESET, make_run
 
 
 def played(tmp_path: Path) -> RunDirectory:
@@ -86,11 +88,36 @@ def test_half_a_run_cannot_be_branched_and_leaves_nothing_behind(tmp_path: Path,
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_branch_of_a_branch_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    made = make_branch(played(tmp_path), 1, [], str(tmp_path / "branch"))
-    with pytest.raises(UsageError, match="this run is a branch itself") as caught:
-        make_branch(made, 1, [], str(tmp_path / "twig"))
-    assert "parent" in caught.value.hint
+def long_played(tmp_path: Path) -> RunDirectory:
+    rows = [reply(round_, agent, value=1.0) for round_ in range(1, 7) for agent in range(4)]
+    return make_run(tmp_path / "run", JournalBatch(rows), [ended(n) for n in range(1, 7)], rounds=7)
+
+
+@pytest.mark.parametrize(
+    ("at", "shared"),
+    [
+        (6, [(1.0, 2), (2.0, 4), (3.0, 6)]),
+        (4, [(1.0, 2), (2.0, 4)]),
+        (3, [(1.0, 2), (2.0, 3)]),
+        (2, [(1.0, 2)]),
+        (1, [(1.0, 1)]),
+    ],
+)
+def test_a_branch_of_a_branch_knows_by_what_its_rounds_were_played(
+    tmp_path: Path, at: int, shared: list[tuple[float, int]]
+) -> None:
+    """The latency tells the presets apart."""
+    run = long_played(tmp_path)
+    for n, round_ in enumerate((2, 4, at), 2):
+        before = run
+        run = make_branch(before, round_, [f"model.latency_s={n}"], str(tmp_path / f"branch-{n}"))
+        if n < 4:  # as if it had been played
+            shutil.copyfile(tmp_path / "run" / "run.db", run.run_file)
+    parts = shared_with(run)
+    latencies = [from_toml(part.preset.read_bytes(), "").model.latency_s for part in parts]  # type: ignore[union-attr]
+    assert list(zip(latencies, (part.last for part in parts), strict=True)) == shared
+    assert parts[-1].run == str(before.path)
+    assert "latency_s = 4" in run.preset.read_text()
 
 
 @pytest.mark.parametrize(("sets", "number"), [([], 1), (["model.latency_s=2.5"], 2)])
@@ -101,3 +128,17 @@ def test_a_changed_model_has_a_number_of_its_own(tmp_path: Path, sets: list[str]
     setup = Setup(after, made.path, Endpoints.in_folder(""), made.path, before=before, branched_at=1)
     assert [role.number for role in setup.roles] == [number]
     assert [role.number for role in setup.phases[0][1].roles] == [1]
+
+
+def test_models_of_a_branch_of_a_branch_have_numbers_of_their_own() -> None:
+    """A model that comes back is another one to the journal, too: its replies are not those of then."""
+    toml = PRESET.format(agents=4, rounds=9)
+    slow, fast = (from_toml(f"{toml}latency_s = {latency}".encode(), "") for latency in (2.0, 1.0))
+    place = Path("nowhere")
+    for presets, number in (([slow, fast, slow], 3), ([slow, fast, fast], 2), ([slow, slow, fast], 2)):
+        first, before, now = presets
+        setup = Setup(
+            now, place, Endpoints.in_folder(""), place, before=before, branched_at=4, earlier=((first, 2),)
+        )
+        assert [role.number for role in setup.roles] == [number]
+        assert [first for first, _ in setup.phases] == [1, 3, 5]
