@@ -17,7 +17,7 @@ from app.replay import replay
 from engine.cluster.control import PeopleReport, Snapshot, WritingReport
 from engine.errors import UsageError
 from engine.journal.run_directory import RunDirectory
-from engine.models.settings import Dummy, Policy
+from engine.models.settings import Dummy, LlamaCpp, Policy
 from engine.population.persona.settings import Persona, Writer
 from engine.preset.load import from_toml
 from engine.preset.schema import Budget, Engine, Population, Preset
@@ -48,12 +48,12 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         *,
         start: str = "fork",
         retries: int = 4,
+        max_words: int = 200,
         by_model: bool = True,
         **more: Any,
     ) -> Preset:
-        told = Writer(
-            prompt="Tell of a {{ job }}.", model="author", names=("job",), min_words=5, retries=retries
-        )
+        limits = {"min_words": 5, "max_words": max_words, "retries": retries}
+        told = Writer(prompt="Tell of a {{ job }}.", model="author", names=("job",), **limits)
         author = Policy(policy=author, price_in=1.0, price_out=1.0) if isinstance(author, str) else author
         return Preset(
             name="lives",
@@ -250,3 +250,22 @@ def test_rubbish_is_told_with_the_sample(make: Make, tmp_path: Path) -> None:
 def test_without_a_writer_nothing_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no model writes the personas"):
         CliRunner().invoke(cli, ["sample", "school_class", "--write"], catch_exceptions=False)
+
+
+@pytest.mark.real_model
+def test_the_embedded_model_writes_and_is_paid_once(make: Make, tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    author = LlamaCpp(temperature=0.5, contexts=1)
+    preset = make(author, retries=1, max_words=30)
+    small = msgspec.structs.replace(preset.population, size=3)
+    preset = msgspec.structs.replace(preset, population=small)
+    first, second = (play(preset, tmp_path / name) for name in ("first", "second"))
+    told, again = people(first).writing, people(second).writing
+    assert told is not None
+    assert again is not None
+    assert told.asked >= 3
+    assert (told.people, told.written + told.fallen_back) == (3, 3)
+    assert (again.asked, again.cached, again.written) == (0, told.asked, told.written)
+    assert texts(first) == texts(second)
+    [(calls, tokens)] = first.query("SELECT calls, tokens_out FROM usage WHERE round = 0")
+    assert (calls, tokens > 3) == (told.asked, True)

@@ -57,13 +57,10 @@ class LlamaCppBackend:
         model = load(file, sha256, self._cache_dir)
         self._engine = Engine(settings, model, self._catalogue, self._seed, self._clock)
         self._process = os.getpid()
-        return {
-            "file": file.name,
-            "sha256": sha256,
-            "llama_cpp_python": version,
-            "mode": "reproducible" if settings.reproducible else "fast",
-            **self._engine.describe(),
-        }
+        mode = "reproducible" if settings.reproducible else "fast"
+        decides = {"sha256": sha256, "llama_cpp_python": version, "mode": mode}
+        # The rest may be another at the next start: the size of caches follows from the memory that is free.
+        return {"file": file.name, **decides, **self._engine.describe(), "identity": decides}
 
     def submit(self, requests: Sequence[Request], deliver: Deliver) -> None:
         """Take a batch; every request is answered once, through `deliver`, in the event loop."""
