@@ -125,11 +125,11 @@ class Engine:
         asyncio.run(self.backend.close())
 
 
-def sequential(setup: Setup, question: str, threads: int) -> Measured:
+def sequential(setup: Setup, tails: Sequence[Tail], threads: int, what: str = "") -> Measured:
     """llama-cpp-python's class, which keeps the beginning that a prompt shares with the one before it."""
     import llama_cpp
 
-    tails = conversations(setup.sequential + 1, question)
+    tails = tails[: setup.sequential + 1]
     one = llama_cpp.Llama(
         str(setup.weights), n_ctx=2048, n_threads=threads, n_threads_batch=threads, verbose=False
     )
@@ -138,7 +138,7 @@ def sequential(setup: Setup, question: str, threads: int) -> Measured:
     try:
         for n, tail in enumerate([tails[-1], *tails[:-1]]):  # the first one warms up
             if n == 1:
-                stop = stopwatch(f"llama_cpp.Llama, {threads} thread{'s' * (threads > 1)}")
+                stop = stopwatch(f"llama_cpp.Llama, {threads} thread{'s' * (threads > 1)}{what}")
             reply = one.create_chat_completion([_plain(message) for message in (RULES, *tail)], **options)
             tokens += reply["usage"]["completion_tokens"] * (n > 0)
         return stop(len(tails) - 1, tokens)
@@ -170,7 +170,7 @@ def free_text(setup: Setup, server: Server | None) -> Iterator[Measured]:
     """Up to 64 tokens of free text."""
     tails = conversations(setup.requests, OPEN)
     for threads in (1, psutil.cpu_count() or 1):
-        yield sequential(setup, OPEN, threads)
+        yield sequential(setup, tails, threads)
     if server:
         yield server_measure(server, tails, "free text")
     for reproducible in (True, False):
@@ -179,10 +179,14 @@ def free_text(setup: Setup, server: Server | None) -> Iterator[Measured]:
 
 
 def number(setup: Setup, server: Server | None) -> Iterator[Measured]:
-    """A bare number instead of 64 free tokens: every player with a persona, and all with one prompt."""
-    yield sequential(setup, OPEN, 1)
+    """A bare number instead of 64 free tokens: with a number, as in the study, a persona, or one prompt."""
+    players = [(Message("user", f"You are player {n}. {OPEN}"),) for n in range(setup.requests)]
+    yield sequential(setup, players, 1, ", no persona")
+    yield sequential(setup, conversations(setup.requests, OPEN), 1)
+    numbered = [(Message("user", f"You are player {n}. {DIRECT}"),) for n in range(setup.requests)]
     own, same = conversations(setup.requests, DIRECT), [(Message("user", DIRECT),)] * setup.requests
     for reproducible, what, tails in (
+        (True, "number, as in the study", numbered),
         (True, "number, own persona", own),
         (False, "number, own persona", own),
         (True, "number, same prompt", same),
