@@ -5,6 +5,11 @@ from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
 from engine.agents.world import World
+from engine.environments.attributes import NotAllowed, own, shared
+from engine.environments.calls import CallFailed
+from engine.environments.environment import Environment
+from engine.environments.listeners import Event, event
+from engine.environments.methods import buffered
 from engine.models.answer_list import List
 from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Rule, Turn
@@ -15,11 +20,15 @@ __all__ = [
     "Agent",
     "AnswerFailed",
     "AskFailed",
+    "CallFailed",
     "Choice",
+    "Environment",
+    "Event",
     "Json",
     "List",
     "Memory",
     "Message",
+    "NotAllowed",
     "Number",
     "Outcome",
     "Prompt",
@@ -30,5 +39,9 @@ __all__ = [
     "Text",
     "Turn",
     "World",
+    "buffered",
+    "event",
     "gather",
+    "own",
+    "shared",
 ]

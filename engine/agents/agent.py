@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -105,6 +106,11 @@ class Agent:
         """Ids of the agents that this one is joined to in the preset's networks, in order."""
         people = self.world.people
         return people.neighbours(self.id) if people else np.empty(0, dtype=np.int32)
+
+    @property
+    def environments(self) -> Mapping[str, Any]:
+        """The scenario's environments, by name: `await self.environments["market"].buy(3)`."""
+        return self.world.environments
 
     @property
     def round(self) -> int:

@@ -68,19 +68,30 @@ class Mail:
         activation = self._scheduler.running
         assert activation is not None, "tell() is called from agents only"
         told = Tell(receiver, agent.id, world.round, activation.owner.group, msgspec.Raw(_encode(message)))
-        there = self._worker_of(receiver)
+        self.send(told, activation.owner.sent)
+
+    def send(self, told: Tell, sent: dict[int, int]) -> None:
+        """Put a message into an inbox; one for another worker is counted in `sent`."""
+        there = self._worker_of(told.receiver)
         if there == self._worker:
             self._keep(told)
         else:
-            activation.owner.sent[there] = activation.owner.sent.get(there, 0) + 1
+            sent[there] = sent.get(there, 0) + 1
             self.outgoing[there].tells.append(told)
+
+    def has_letters(self, receiver: int, round_: int) -> bool:
+        """Tell whether something was told in a round."""
+        return pack(round_, receiver) in self._inboxes
+
+    def letters(self, receiver: int, round_: int) -> list[tuple[int, msgspec.Raw]]:
+        """Return (sender, message) of all that was told in a round, by sender, and forget it."""
+        return sorted(self._inboxes.pop(pack(round_, receiver), ()), key=lambda entry: entry[0])
 
     def inbox(self, agent: Agent, round_: int) -> list[tuple[int, Any]]:
         """Return (sender, message) of all that was told to an agent in the round before, and forget it."""
-        found = self._inboxes.pop(pack(round_ - 1, agent.id), None)
+        found = self.letters(agent.id, round_ - 1)
         if not found:
             return []
-        found.sort(key=lambda entry: entry[0])
         decoder = self._decoder(type(agent))
         messages = [(sender, decoder.decode(message)) for sender, message in found]
         for turn, (sender, message) in enumerate(messages):
@@ -190,14 +201,21 @@ class Mail:
     def _whose_turn(self, agent_id: int, queue: deque[tuple[int, Question]]) -> int | None:
         """Return the question to answer next: the first to come, or in a repeated round the one of then.
 
-        None if that one has yet to come.
+        None if that one has yet to come. One who has stopped turns all down, in any order.
         """
         round_ = unpack(queue[0][1].key).round
         turns = self.history.turns(round_, agent_id) if self.history is not None else []
         n = self._answered_in(agent_id, round_).n_questions
-        if n >= len(turns):
+        if n >= len(turns) or self._has_stopped(agent_id, round_):
             return 0
         return next((i for i, (_, question) in enumerate(queue) if question.key == turns[n]), None)
+
+    def _has_stopped(self, agent_id: int, round_: int) -> bool:
+        try:
+            self._resident(agent_id, round_)
+        except AskFailed:
+            return True
+        return False
 
     def _answered_in(self, agent_id: int, round_: int) -> Answered:
         answered = self._answered.get(agent_id)
@@ -255,4 +273,4 @@ class Mail:
 
 
 def _empty_post() -> Post:
-    return Post([], [], [])
+    return Post([], [], [], [], [])

@@ -48,12 +48,31 @@ class Reply(msgspec.Struct, array_like=True, gc=False):
     sent: dict[int, int] = {}
 
 
+class Call(msgspec.Struct, array_like=True, gc=False):
+    """A call of an environment; `arguments` is JSON."""
+
+    key: int
+    environment: int
+    method: str
+    arguments: bytes
+
+
+class Returned(msgspec.Struct, array_like=True, gc=False):
+    """What a call of an environment returned, as JSON, or why it did not."""
+
+    key: int
+    value: bytes
+    error: str | None = None
+
+
 class Post(msgspec.Struct, array_like=True, gc=False):
     """All mail from one worker to another since the last time."""
 
     tells: list[Tell] = []
     questions: list[tuple[int, Question]] = []
     replies: list[Reply] = []
+    calls: list[tuple[int, Call]] = []
+    returned: list[Returned] = []
 
 
 class Ask(Effect):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from engine.keys import CallKey
@@ -35,6 +36,9 @@ class Record(Protocol):
         self, key: int, place: tuple[int, int], message: Any, answer: Any, error: str | None
     ) -> None:
         """Keep a question with its answer, or with why there is none."""
+
+    def called(self, place: tuple[int, str, int, int], first: int, call: Sequence[Any]) -> None:
+        """Keep a call of an environment at its place, (number, name, group, round), as the first-th there."""
 
     def prefix(self, prefix_id: int, messages: tuple[Message, ...]) -> None:
         """Keep the leading messages of many prompts."""

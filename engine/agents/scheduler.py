@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, MutableSequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping, MutableSequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -98,6 +98,7 @@ class Scheduler:
         self._next: dict[int, Activation] = {}
         self._bridged: dict[Activation, tuple[Future[Any], float]] = {}
         self._advances = 0
+        self._is_watched = False
         self._seen = (0, 0.0)
 
     def begin(self, activation: Activation) -> None:
@@ -231,6 +232,21 @@ class Scheduler:
             error = DeadlineExceeded(f"waited more than {self._deadline_s:g} s for an asyncio awaitable")
             self._advance(activation, activation.coroutine.throw, error)
 
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Do something that may take as long as an agent may compute, within an agent's turn or without."""
+        before = self.watch()
+        try:
+            yield
+        finally:
+            self.watch(before)
+
+    def watch(self, on: bool = True) -> bool:
+        """Begin or end what `watched` is about, as a context costs 1 us; return how it was before."""
+        before, self._is_watched = self._is_watched, on
+        self._advances += 1
+        return before
+
     def interrupt_if_stuck(self) -> None:
         """Raise DeadlineExceeded if one agent has been computing for too long.
 
@@ -238,7 +254,7 @@ class Scheduler:
         agent's own code.
         """
         now = self._clock()
-        if self.running is None or self._seen[0] != self._advances:
+        if (self.running is None and not self._is_watched) or self._seen[0] != self._advances:
             self._seen = (self._advances, now)
         elif now - self._seen[1] > self._deadline_s:
             self._seen = (self._advances, now)

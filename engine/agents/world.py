@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.models.protocol import Message
@@ -16,6 +17,7 @@ class World:
     """One group on one worker: everything that an agent would otherwise carry a million times."""
 
     __slots__ = (
+        "environments",
         "group",
         "mail",
         "members",
@@ -40,6 +42,7 @@ class World:
         shared: tuple[Message, ...],
         slice_: int = 0,
         people: People | None = None,
+        environments: Mapping[str, Any] | None = None,
     ) -> None:
         self.group = group
         self.members = members
@@ -54,4 +57,6 @@ class World:
         """The part of the population that acts in this world; 0: outside of all slices."""
         self.people = people
         """Who the agents are; None if the preset gives them no attributes."""
+        self.environments = environments or {}
+        """The environments of the group and those of the world, by name."""
         self.round = 0

@@ -19,7 +19,7 @@ from engine.cluster.control import Finished, Notice, RoundReport, Snapshot
 from engine.cluster.eta import Pace, Rate
 from engine.cluster.failure_budget import FailureBudget
 from engine.cluster.round_rows import outcome_differs, report_of, row_of, row_of_group
-from engine.cluster.rounds import GroupRound, Rounds, Start
+from engine.cluster.rounds import GroupRound, Progressed, Rounds, Start
 from engine.cluster.run_files import RunFiles
 from engine.cluster.setup import Setup
 from engine.cluster.standstill import Standstill
@@ -31,6 +31,8 @@ from engine.cluster.wire import (
     Failed,
     Progress,
     Ready,
+    Settle,
+    Settled,
     ShareDone,
     StandStill,
     ToCoordinator,
@@ -111,6 +113,8 @@ class Coordinator:
                 self._progress(process, work)
             case ShareDone():
                 self._share_done(process, message)
+            case Settled():
+                self._go_on(self._rounds.settle(message), message.round)
             case Ready(_, description):
                 self._ready(process, description)
             case Failed(trouble):
@@ -248,7 +252,14 @@ class Coordinator:
     def _new_rounds(self) -> Rounds:
         snapshot = snapshots.to_go_on_from(self._setup, self._journal, len(self._known))
         self._accounts.note("snapshot", Work(failures=snapshot.failures if snapshot else {}))
-        return Rounds(self._scenario_of, self._placement, self._n_rounds, self._clock, snapshot)
+        return Rounds(
+            self._scenario_of,
+            self._placement,
+            self._n_rounds,
+            self._clock,
+            addresses=self._setup.addresses,
+            snapshot=snapshot,
+        )
 
     def _state_shown(self) -> State:
         rebuilding = self.state is State.RUNNING and self._rounds.finished < len(self._known)
@@ -329,15 +340,20 @@ class Coordinator:
             self._finish(State.BUDGET, last_word)
 
     def _share_done(self, process: str, done: ShareDone) -> None:
-        state, starts = self._rounds.take(_index(process), done)
-        if state is not None and len(self._placement.groups) > 1:
-            seconds = self._clock() - state.began
-            self._journal.rounds([row_of_group(done.round, done.group, state, self._now(), seconds)])
+        self._go_on(self._rounds.take(_index(process), done), done.round)
+
+    def _go_on(self, progressed: Progressed, round_: int) -> None:
+        for group, state in progressed.ended:
+            if len(self._placement.groups) > 1:
+                seconds = self._clock() - state.began
+                self._journal.rounds([row_of_group(round_, group, state, self._now(), seconds)])
         while (ended := self._rounds.overall()) is not None:
             self._report(*ended)
-        if starts:
+        for part in progressed.settle:
+            self._outside.order(part.worker, Settle(part.group, part.round, part.expected))
+        if progressed.starts:
             self.settle()  # what the next round rests on is in the file before it begins
-            self._start(starts)
+            self._start(progressed.starts)
         if self._rounds.is_over:
             self._finish(State.DONE, Finished("done", ExitCode.DONE))
 

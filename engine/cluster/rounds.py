@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from engine.cluster.placement import Placement
-from engine.cluster.wire import ShareDone
+from engine.cluster.wire import Settled, ShareDone
+from engine.environments.addresses import WORLD, Addresses
 from engine.journal.snapshots import Snapshot
 from engine.scenarios.scenario import Outcome, Scenario
 
@@ -26,12 +27,16 @@ class GroupRound:
     outcome: Outcome | None = None
     began: float = 0.0
     """Seconds on the clock that measures."""
+    settled: Settled | None = None
+    """What the group's environments made of the round, once they have ended it."""
 
     def sent(self) -> Counter[int]:
-        """Messages told to agents on other workers in this round, by worker."""
+        """Messages told on other workers in this round, by worker."""
         total: Counter[int] = Counter()
         for part in self.parts.values():
             total.update(part.sent)
+        if self.settled is not None:
+            total.update(self.settled.sent)
         return total
 
     def count(self, name: str) -> int:
@@ -50,6 +55,27 @@ class Start:
     """By worker: messages to be in before the group begins there, by the group they come from."""
 
 
+@dataclass(frozen=True)
+class Settlement:
+    """The environments of a group, or of the world, are to end a round on a worker."""
+
+    worker: int
+    group: int
+    round: int
+    expected: dict[int, int]
+    """Messages to be in before, by the group they come from."""
+
+
+@dataclass
+class Progressed:
+    """What follows from a report of a worker."""
+
+    ended: list[tuple[int, GroupRound]] = field(default_factory=list)
+    """Groups, and the rounds of theirs that are over."""
+    settle: list[Settlement] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=list)
+
+
 class Rounds:
     """Takes what workers report and says which groups may go on, and which rounds are over."""
 
@@ -59,11 +85,14 @@ class Rounds:
         placement: Placement,
         n_rounds: int,
         clock: Callable[[], float],
+        *,
+        addresses: Addresses | None = None,
         snapshot: Snapshot | None = None,
     ) -> None:
         """`scenario_of(round)` concludes that round; `clock` measures seconds, and never goes back.
 
-        With a snapshot, the round after it is the first.
+        `addresses` are those of the scenario's environments, if it has any. With a snapshot, the round after
+        it is the first.
         """
         self._scenario_of = scenario_of
         self._clock = clock
@@ -71,6 +100,9 @@ class Rounds:
         self._last = n_rounds
         self._open: dict[int, dict[int, GroupRound]] = defaultdict(lambda: defaultdict(GroupRound))
         self._all = range(len(placement.groups))
+        self._addresses = addresses
+        self._world: dict[int, Settled] = {}
+        """What the environments of the world made of rounds that are not over yet, or have just been."""
         self._snapshot = snapshot
         self.finished = snapshot.round if snapshot else 0
         """Rounds that all groups have ended."""
@@ -87,16 +119,62 @@ class Rounds:
             return msgspec.Raw(self._snapshot.observations[group])
         return self._scenario_of(0).opening(group)
 
-    def take(self, worker: int, done: ShareDone) -> tuple[GroupRound | None, list[Start]]:
-        """Note a share's end. Returns the group's round if that was its last share, and who may begin now."""
+    def take(self, worker: int, done: ShareDone) -> Progressed:
+        """Note a share's end; after a group's last one its environments are to end the round too."""
         state = self._open[done.round][done.group]
         state.parts[worker] = done
         shares = self._placement.of(done.group)
         if len(state.parts) < len(shares):
-            return None, []
-        tallies = self._tallies(done.round, done.group)
-        state.outcome = self._scenario_of(done.round).conclude(done.round, done.group, tallies)
-        return state, self._next(done.round, done.group)
+            return Progressed()
+        if self._addresses and self._addresses.of_groups:
+            return Progressed(settle=[self._settlement(done.round, done.group, [done.group])])
+        return self._acted(done.round, done.group)
+
+    def settle(self, done: Settled) -> Progressed:
+        """Note that environments have ended a round."""
+        if done.group == WORLD:
+            self._world[done.round] = done
+            return self._concluded(done.round, list(self._all))
+        self._open[done.round][done.group].settled = done
+        return self._acted(done.round, done.group)
+
+    def _acted(self, round_: int, group: int) -> Progressed:
+        """Go on when a group and its environments have ended a round."""
+        if not (self._addresses and self._addresses.of_world):
+            return self._concluded(round_, [group])
+        states = self._open[round_]
+        if any(not self._has_acted(states[g], g) for g in self._all):
+            return Progressed()
+        return Progressed(settle=[self._settlement(round_, WORLD, list(self._all))])
+
+    def _has_acted(self, state: GroupRound, group: int) -> bool:
+        assert self._addresses is not None
+        all_in = len(state.parts) == len(self._placement.of(group))
+        return all_in and (state.settled is not None or not self._addresses.of_groups)
+
+    def _settlement(self, round_: int, group: int, sources: list[int]) -> Settlement:
+        assert self._addresses is not None
+        worker = self._addresses.worker_of(next(iter(self._addresses.settled_with(group).values())))
+        return Settlement(worker, group, round_, self._expected(round_, sources).get(worker, {}))
+
+    def _concluded(self, round_: int, groups: list[int]) -> Progressed:
+        progressed = Progressed()
+        scenario = self._scenario_of(round_)
+        for group in groups:
+            state = self._open[round_][group]
+            outcome = scenario.conclude(round_, group, self._tallies(round_, group))
+            reports = self._reports(round_, state)
+            state.outcome = scenario.settle(outcome, reports) if reports else outcome
+            progressed.ended.append((group, state))
+        for group in groups:
+            if starts := self._next(round_, group):
+                progressed.starts += starts
+                break
+        return progressed
+
+    def _reports(self, round_: int, *states: GroupRound) -> dict[str, Any]:
+        settled = [*(state.settled for state in states), self._world.get(round_)]
+        return {name: report for part in settled if part for name, report in part.reports.items()}
 
     def overall(self) -> tuple[int, Outcome, list[GroupRound]] | None:
         """Return the next round that all groups have ended, or None; its details are forgotten."""
@@ -111,7 +189,10 @@ class Rounds:
         else:
             tallies = [tally for group in self._all for tally in self._tallies(round_, group)]
             outcome = self._scenario_of(round_).overall(round_, tallies)
+            if reports := self._reports(round_):
+                outcome = self._scenario_of(round_).settle(outcome, reports)
         del self._open[round_]
+        self._world.pop(round_ - 1, None)
         return round_, outcome, list(groups.values())
 
     def unaffected(self, round_: int, groups: Iterable[GroupRound]) -> Stats | None:
@@ -151,9 +232,16 @@ class Rounds:
         groups = self._open[round_]
         outcome = groups[group].outcome
         assert outcome is not None
+        self._open[round_ + 1][group].began = self._clock()
+        return Start(group, round_ + 1, outcome.observation, self._expected(round_, sources))
+
+    def _expected(self, round_: int, sources: list[int]) -> dict[int, dict[int, int]]:
+        """Return how many messages of a round a worker waits for, by the groups they come from."""
         expected: dict[int, dict[int, int]] = defaultdict(dict)
         for source in sources:
-            for worker, n in groups[source].sent().items():
+            for worker, n in self._open[round_][source].sent().items():
                 expected[worker][source] = n
-        self._open[round_ + 1][group].began = self._clock()
-        return Start(group, round_ + 1, outcome.observation, expected)
+        if round_ in self._world:
+            for worker, n in self._world[round_].sent.items():
+                expected[worker][WORLD] = n
+        return expected

@@ -29,6 +29,7 @@ from engine.journal.writer import Writer
 from engine.models.settings import ModelSettings
 from engine.population.people import People
 from engine.scenarios import trusted
+from engine.scenarios.scenario import Scenario
 
 
 class RunFiles:
@@ -59,6 +60,7 @@ class RunFiles:
                 "rounds": preset.scenario.rounds,
                 "groups": preset.scenario.groups,
                 "seed": preset.seed,
+                "all_act": int(setup.scenario_type.acts is Scenario.acts),
             }
         )
 

@@ -13,6 +13,7 @@ import msgspec
 from engine.cluster import slices
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.placement import Placement
+from engine.environments.addresses import Addresses
 from engine.journal.personas import Personas
 from engine.journal.run_directory import RunDirectory
 from engine.machine import n_cores
@@ -117,6 +118,15 @@ class Setup:
         preset = self.preset
         n_workers = preset.engine.workers or n_cores()
         return Placement(preset.population.size, preset.scenario.groups, n_workers)
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """Which environments there are, and where."""
+        placement = self.placement
+        kinds = self.scenario_type.environments
+        return Addresses(
+            kinds, placement.n_agents, len(placement.groups), lambda group: placement.of(group)[0].worker
+        )
 
     @cached_property
     def people(self) -> People | None:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from traceback import format_exception
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed
 from engine.agents.frozen import Frozen, declares_state, freeze, thaw
@@ -71,6 +74,7 @@ class Share:
         self._next = len(members)
         self._n_left = 0
         self._is_open = False
+        self._acts: NDArray[np.bool_] | None = None
 
     def begin(self, round_: int, observation: Any) -> None:
         """Open a round."""
@@ -79,6 +83,7 @@ class Share:
         for world in self._cast.worlds:
             world.round = round_
         self._observation = observation
+        self._acts = self.world.scenario.acts(round_, self.members, observation)
         self.sent = {}
         self.values = [None] * len(self.members)
         self.n_answered = self.n_excluded = 0
@@ -103,6 +108,9 @@ class Share:
         self._next = index + 1
         agent_id = self.members[index]
         round_ = self.world.round
+        if self._acts is not None and not self._is_due(self._acts, index, agent_id):
+            self._ended(agent_id)
+            return
         if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
             self.stopped.add(agent_id)
             self._ended(agent_id)
@@ -113,6 +121,9 @@ class Share:
             self._stop(agent_id, pack(round_, agent_id), error, "exception")
         else:
             self._scheduler.begin(activation)
+
+    def _is_due(self, acts: NDArray[np.bool_], index: int, agent_id: int) -> bool:
+        return bool(acts[index]) or self._mail.has_letters(agent_id, self.world.round - 1)
 
     def resident(self, agent_id: int, round_: int) -> Agent | None:
         """Return a member once its step of the round is over; None before. Raises AskFailed if never."""

@@ -51,6 +51,14 @@ class Begin(msgspec.Struct, array_like=True, tag=1):
     expected: dict[int, int]
 
 
+class Settle(msgspec.Struct, array_like=True, tag=11):
+    """End a round in the environments of a group, or of the world (-1), when so many messages are in."""
+
+    group: int
+    round: int
+    expected: dict[int, int]
+
+
 class Written(msgspec.Struct, array_like=True, tag=2):
     """So many more of this worker's journal rows are in the file."""
 
@@ -106,6 +114,17 @@ class ShareDone(msgspec.Struct, array_like=True, tag=5):
     """The tally without them, packed like `tally`; empty if there are none."""
 
 
+class Settled(msgspec.Struct, array_like=True, tag=12):
+    """The environments of a group, or of the world, have ended a round."""
+
+    group: int
+    round: int
+    reports: dict[str, Any]
+    """By name of the environment."""
+    sent: dict[int, int]
+    """Messages told by them on other workers, by worker."""
+
+
 class Progress(msgspec.Struct, array_like=True, tag=6):
     """A sign of life, a few times a second."""
 
@@ -124,6 +143,6 @@ class Told(msgspec.Struct, array_like=True, tag=8):
     text: str
 
 
-ToWorker = Begin | Written | AskAgain | StandStill | Shutdown
+ToWorker = Begin | Settle | Written | AskAgain | StandStill | Shutdown
 ToService = Allow | Shutdown
-ToCoordinator = Ready | ShareDone | Progress | Failed | Told
+ToCoordinator = Ready | ShareDone | Settled | Progress | Failed | Told

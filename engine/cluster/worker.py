@@ -27,7 +27,11 @@ from engine.cluster import snapshots
 from engine.cluster.ledger import Ledger
 from engine.cluster.setup import Setup
 from engine.cluster.share import Cast, Share
-from engine.cluster.wire import Begin, ShareDone, ToCoordinator
+from engine.cluster.wire import Begin, Settle, Settled, ShareDone, ToCoordinator
+from engine.environments.addresses import WORLD
+from engine.environments.calls import handles
+from engine.environments.environment import Environment
+from engine.environments.host import Host
 from engine.journal.batch import JournalBatch
 from engine.journal.history import History
 from engine.keys import unpack
@@ -38,6 +42,9 @@ from engine.scenarios.scenario import Scenario
 BATCH = 1000
 """Requests, rows or starts that make a batch. Larger ones gain little: at 1000 the cost of a message is
 already below 1 % of the cost of what it carries."""
+
+CALLS = 10_000
+"""Calls of environments that make a batch; they go to the journal many to a row."""
 
 MAX_UNWRITTEN = 200_000
 """Journal rows that may be on their way to the file before a worker starts no more agents."""
@@ -76,6 +83,7 @@ class Worker:
     ) -> None:
         self.index = index
         preset, placement = setup.preset, setup.placement
+        self._setup = setup
         self._ledger = ledger
         self._outbox = outbox
         self._window = preset.engine.window
@@ -93,8 +101,17 @@ class Worker:
             self.scheduler,
             ledger,
             worker=index,
-            worker_of=placement.worker_of,
+            worker_of=self._worker_of,
             resident=self._resident,
+        )
+        self._environments = Host(
+            self.scheduler,
+            self._mail,
+            ledger,
+            worker=index,
+            addresses=setup.addresses,
+            make=self._environment,
+            beyond=beyond,
         )
         self._phases = [
             Phase(first, s, self.models if s is setup else self._models_of(s, past), s.scenarios())
@@ -107,7 +124,7 @@ class Worker:
         self._by_group = {share.group: share for share in self._shares}
         self._observations = msgspec.msgpack.Decoder(setup.scenario_type.Observation)
         self._starting: deque[Share] = deque()
-        self._held: list[Begin] = []
+        self._held: list[Begin | Settle] = []
         self._messages: list[ToCoordinator] = []
         self._unwritten = 0
         self._dependent: deque[tuple[int, Callable[[], None]]] = deque()
@@ -115,6 +132,13 @@ class Worker:
 
     def begin(self, order: Begin) -> None:
         """Let a group begin a round as soon as all mail of the round before is in. Raises JournalError."""
+        self._hold(order)
+
+    def settle(self, order: Settle) -> None:
+        """Let environments end a round as soon as all that was told to them in it is in."""
+        self._hold(order)
+
+    def _hold(self, order: Begin | Settle) -> None:
         if self._past is not None:
             self._open_history(self._past)
         self._held.append(order)
@@ -136,8 +160,14 @@ class Worker:
         return sum(model.n_open for model in self.models.values())
 
     def take_post(self, post: Post) -> None:
-        """Hand mail of another worker to the agents."""
+        """Hand mail of another worker to the agents. Raises JournalError."""
+        if self._past is not None and post.calls:
+            self._open_history(self._past)
         self._mail.take(post)
+        for origin, call in post.calls:
+            self._environments.take(origin, call)
+        for result in post.returned:
+            self._environments.returned(result)
         self._release()
 
     def work(self) -> bool:
@@ -179,7 +209,8 @@ class Worker:
             partial(self._outbox.to_worker, there, post) for there, post in self._mail.outgoing.items()
         ]
         self._mail.outgoing.clear()
-        if everything or len(self._ledger) >= BATCH or self._messages or outgoing:
+        full = len(self._ledger) >= BATCH or self._ledger.n_calls >= CALLS
+        if everything or full or self._messages or outgoing:
             self.flush_journal()
         for send in outgoing:
             if self._unwritten:
@@ -222,6 +253,7 @@ class Worker:
             for model in phase.models.values():
                 model.history = history
         self._mail.history = history
+        self._environments.history = history
         self.scheduler.ends = history.ends
         last_rounds = {
             agent: round_ for round_, agent, _ in (unpack(end.key) for end in history.ends.values())
@@ -248,13 +280,20 @@ class Worker:
     def _release(self) -> None:
         """Begin the rounds whose mail is complete."""
         for order in self._held[:]:
-            last = order.round - 1
-            if all(self._mail.arrived[last, group] >= n for group, n in order.expected.items()):
+            told_in = order.round - 1 if isinstance(order, Begin) else order.round
+            if all(self._mail.arrived[told_in, group] >= n for group, n in order.expected.items()):
                 self._held.remove(order)
-                share = self._by_group[order.group]
-                self._remember(share, order)
-                share.begin(order.round, self._observations.decode(order.observation))
-                self._starting.append(share)
+                if isinstance(order, Begin):
+                    self._begin(order)
+                else:
+                    reports, sent = self._environments.settle(order.group)
+                    self._messages.append(Settled(order.group, order.round, reports, sent))
+
+    def _begin(self, order: Begin) -> None:
+        share = self._by_group[order.group]
+        self._remember(share, order)
+        share.begin(order.round, self._observations.decode(order.observation))
+        self._starting.append(share)
 
     def _remember(self, share: Share, order: Begin) -> None:
         """Go on from a snapshot if the first round to begin is a later one; make one when it is time."""
@@ -291,6 +330,29 @@ class Worker:
     def _tally(self, share: Share) -> bytes:
         return msgspec.msgpack.encode(share.world.scenario.tally(share.members, share.values))
 
+    def _worker_of(self, receiver: int) -> int:
+        placement = self._setup.placement
+        if receiver < placement.n_agents:
+            return placement.worker_of(receiver)
+        return self._setup.addresses.worker_of(receiver)
+
+    def _environment(self, number: int) -> Environment:
+        """Make an environment."""
+        name, group = self._setup.addresses.about(number)
+        scenario = self._phases[-1].scenarios[0]
+        environment = self._setup.addresses.kinds[name]()
+        everyone = range(self._setup.placement.n_agents)
+        environment.enter(
+            number=number,
+            name=name,
+            group=group,
+            members=everyone if group == WORLD else self._setup.placement.groups[group],
+            settings=scenario.settings,
+            seed=scenario.seed,
+            host=self._environments,
+        )
+        return environment
+
     def _resident(self, agent_id: int, round_: int) -> Agent | None:
         share = self._shares[bisect_right(self._starts, agent_id) - 1]
         return share.resident(agent_id, round_)
@@ -322,6 +384,8 @@ class Worker:
     def _cast(self, phase: Phase, members_of_group: range, group: int, members: range) -> Cast:
         """Each slice has a world of its own: its model, and the scenario with its settings."""
         changed = phase.setup.preset.population != self._population
+        addresses = self._setup.addresses
+        environments = handles(self._environments, addresses.of(group), addresses.kinds)
         worlds = [
             World(
                 group=group,
@@ -333,6 +397,7 @@ class Worker:
                 shared=scenario.shared(group),
                 people=phase.setup.people if changed else self._people,
                 slice_=number,
+                environments=environments,
             )
             for number, (scenario, model) in enumerate(
                 zip(phase.scenarios, phase.setup.slice_models, strict=True)

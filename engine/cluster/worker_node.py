@@ -25,6 +25,7 @@ from engine.cluster.wire import (
     Failed,
     Progress,
     Ready,
+    Settle,
     Shutdown,
     StandStill,
     ToCoordinator,
@@ -128,6 +129,8 @@ class WorkerNode:
         match self._orders.decode(frames[0]):
             case Begin() as order:
                 self.worker.begin(order)
+            case Settle() as settlement:
+                self.worker.settle(settlement)
             case Written(rows):
                 self.worker.written(rows)
             case AskAgain(model):

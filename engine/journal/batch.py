@@ -72,6 +72,17 @@ MessageRow = tuple[
     str | None,  # error
 ]
 
+CALLS_COLUMNS = ("environment", "name", "grp", "round", "first", "n", "calls")
+CallsRow = tuple[
+    Count,  # environment
+    str,  # name
+    Annotated[int, Meta(ge=-1, le=2**63 - 1)],  # group
+    Count,  # round
+    Count,  # first
+    Count,  # n
+    str,  # calls
+]
+
 SNAPSHOT_COLUMNS = ("round", "grp", "first", "n", "code", "observation", "state")
 SnapshotRow = tuple[
     Count,  # round
@@ -95,8 +106,10 @@ class JournalBatch(msgspec.Struct, array_like=True, gc=False):
     prefixes: list[SharedRow] = []
     forms: list[SharedRow] = []
     messages: list[MessageRow] = []
+    calls: list[CallsRow] = []
     snapshots: list[SnapshotRow] = []
 
     def __len__(self) -> int:
         """Return how many rows a worker waits for: all but the shared ones."""
-        return len(self.replies) + len(self.failures) + len(self.messages) + len(self.snapshots)
+        of_agents = len(self.replies) + len(self.failures) + len(self.messages)
+        return of_agents + len(self.calls) + len(self.snapshots)

@@ -14,7 +14,7 @@ from engine.keys import pack
 
 _SHARED = ("prefixes", "forms", "models", "slices", "personas")
 _BY_KEY = ("replies", "failures")
-_BY_ROUND = ("messages", "rounds")
+_BY_ROUND = ("messages", "_environment_calls", "rounds")
 
 
 def copy_rounds(source: Path, target: Path, last_round: int) -> None:

@@ -53,10 +53,13 @@ FROM replies WHERE key >= ? AND key < ?"""
 _TURNS = """
 SELECT receiver, key FROM messages
 WHERE round = ? AND receiver >= ? AND receiver < ? AND kind = 'ask' ORDER BY receiver, turn"""
+_CALLS = "SELECT calls FROM _environment_calls WHERE environment = ? AND round = ? ORDER BY first"
 _EXTENT = """
 SELECT coalesce((SELECT max(key) FROM replies), 0), coalesce((SELECT max(round) FROM messages), 0),
+  coalesce((SELECT max(round) FROM _environment_calls), 0),
   coalesce((SELECT max(round) FROM rounds WHERE grp = ?), 0)"""
 _ENDS = "SELECT key, kind FROM failures WHERE kind IN (?, ?) ORDER BY key DESC"
+_CALLED = "SELECT coalesce(max(key), 0) FROM environment_calls WHERE caller = ?"
 _GIVEN_UP = "SELECT key, detail FROM failures WHERE kind = ?"
 _ASKED = "SELECT coalesce(max(key), 0) FROM messages WHERE sender = ? AND kind = 'ask'"
 _PARTS = """
@@ -75,8 +78,8 @@ class History:
             self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         self._replies = lru_cache(MAX_BLOCKS)(self._load_replies)
         self._turns = lru_cache(MAX_BLOCKS)(self._load_turns)
-        [(key, in_messages, self.finished)] = self._rows(_EXTENT, ALL_GROUPS)
-        self.last_round: int = max(key >> ROUND_SHIFT, in_messages)
+        [(key, in_messages, in_calls, self.finished)] = self._rows(_EXTENT, ALL_GROUPS)
+        self.last_round: int = max(key >> ROUND_SHIFT, in_messages, in_calls)
         """The last round of which anything is known; all groups have ended `finished` ones."""
         self.ends = {key >> CALL_BITS: End(key, kind) for key, kind in self._rows(_ENDS, DEADLINE, ISOLATED)}
         """By round and agent (a key without its call): turns that are to end."""
@@ -95,6 +98,12 @@ class History:
             return []
         return self._turns(round_, agent & -BLOCK_AGENTS).get(agent, [])
 
+    def environment_calls(self, environment: int, round_: int) -> list[str]:
+        """Return the calls of an environment in a round, in order: JSON texts, each of many."""
+        if round_ > self.last_round:
+            return []
+        return [calls for (calls,) in self._rows(_CALLS, environment, round_)]
+
     def snapshots(self, round_: int, agents: range) -> Iterator[tuple[int, bytes]]:
         """Yield the parts of a snapshot that hold these agents: the first agent of each, and the content."""
         for (first,) in self._rows(_PARTS, round_, agents.stop, agents.start):
@@ -102,9 +111,9 @@ class History:
             yield first, state
 
     def last_call(self, agent: int) -> int:
-        """Return the key of the last known call of an agent, to its model or to another; 0 if none."""
-        [(last,)] = self._rows(_ASKED, agent)
-        last = max([last, *(key for key in self.given_up if unpack(key).agent == agent)])
+        """Return the key of the last known call of an agent, to whomever; 0 if none."""
+        [(asked,)], [(called,)] = self._rows(_ASKED, agent), self._rows(_CALLED, agent)
+        last = max([asked, called, *(key for key in self.given_up if unpack(key).agent == agent)])
         for round_ in range(max(1, last >> ROUND_SHIFT), self.last_round + 1):
             [(replied,)] = self._rows(_LAST, pack(round_, agent), pack(round_, agent + 1))
             last = max(last, replied)

@@ -58,11 +58,14 @@ class Recorder:
         self._keeps_all = transcripts.keeps_all
         self._max_chars = max_chars
         self._known: set[int] = set()
-        self._batch = JournalBatch([], [], [], [], [], [])
+        self._batch = JournalBatch([], [], [], [], [], [], [])
+        self._calls: dict[tuple[int, str, int, int], tuple[int, list[Any]]] = {}
+        self.n_calls = 0
+        """Calls of environments that wait to be sent, many to a row."""
 
     def __len__(self) -> int:
-        """Return how many replies, failures and messages wait to be sent."""
-        return len(self._batch)
+        """Return how many rows wait to be sent."""
+        return len(self._batch) + len(self._calls)
 
     def reply(self, request: Asked, result: Replied, model: int, value: Any, problem: str | None) -> None:
         """Record a reply of a model, by its number; `value` is the answer read, if any."""
@@ -136,6 +139,18 @@ class Recorder:
         told, said, why = (None if x is None else storable_text(x, self._max_chars) for x in (*texts, error))
         self._batch.messages.append((key, "ask", round_, receiver, turn, sender, told, said, why))
 
+    def called(self, place: tuple[int, str, int, int], first: int, call: Sequence[Any]) -> None:
+        """Record a call of an environment: (key, caller, method, arguments, value, error).
+
+        `place` is (number, name, group, round) of the environment, `first` how many calls were there before.
+        All are kept, whatever the transcripts: the environment is rebuilt from them.
+        """
+        found = self._calls.get(place)
+        if found is None:
+            found = self._calls[place] = (first, [])
+        found[1].append(call)
+        self.n_calls += 1
+
     def prefix(self, prefix_id: int, messages: Sequence[Turn]) -> None:
         """Make a prefix known; again costs nothing."""
         if prefix_id not in self._known:
@@ -154,5 +169,8 @@ class Recorder:
 
     def take(self) -> JournalBatch:
         """Return what has been collected and start anew."""
-        batch, self._batch = self._batch, JournalBatch([], [], [], [], [], [])
+        batch, self._batch = self._batch, JournalBatch([], [], [], [], [], [], [])
+        for place, (first, calls) in self._calls.items():
+            batch.calls.append((*place, first, len(calls), json_text(calls)))
+        self._calls, self.n_calls = {}, 0
         return batch

@@ -102,6 +102,18 @@ CREATE TABLE messages (      -- one row a message between agents that was handle
   UNIQUE (round, receiver, kind, turn)
 )"""
 
+_CALLS = """
+CREATE TABLE _environment_calls (  -- many calls of environments to a row; the view has one to a row
+  environment INTEGER NOT NULL,    -- its id, beyond those of all agents
+  name TEXT,
+  grp INTEGER,               -- -1: one for all groups
+  round INTEGER NOT NULL,
+  first INTEGER NOT NULL,    -- calls of the round before these
+  n INTEGER,
+  calls TEXT,                -- JSON [[key or null, caller, method, [argument, ...], result, error], ...]
+  PRIMARY KEY (round, environment, first)
+) WITHOUT ROWID"""
+
 _ROUNDS = """
 CREATE TABLE rounds (        -- how a round ended in each group, and in all of them together
   round INTEGER NOT NULL,
@@ -177,8 +189,9 @@ CREATE TABLE meta (          -- facts about the whole run
 @MIGRATIONS()
 def v1_first(db: Database) -> None:
     """Make tables and views."""
-    of_runs = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES, _MESSAGES, _ROUNDS, _EVENTS, _META)
-    for table in (*of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION, _SNAPSHOTS):
+    of_replies = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES)
+    of_runs = (_MESSAGES, _CALLS, _ROUNDS, _EVENTS, _META, _SNAPSHOTS)
+    for table in (*of_replies, *of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION):
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

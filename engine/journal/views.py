@@ -52,6 +52,12 @@ VIEWS = {
               FROM replies GROUP BY round, model, slice) AS total
         LEFT JOIN models ON models.id = total.model
         LEFT JOIN slices ON slices.id = total.slice""",
+    "environment_calls": """
+        SELECT round, name, grp, first + call.key AS turn,
+          json_extract(call.value, '$[1]') AS caller, json_extract(call.value, '$[2]') AS method,
+          json_extract(call.value, '$[3]') AS arguments, json_extract(call.value, '$[4]') AS result,
+          json_extract(call.value, '$[5]') AS error, json_extract(call.value, '$[0]') AS key
+        FROM _environment_calls, json_each(calls) AS call""",
     "time_split": """
         SELECT round, seconds, model_s, agents_s, messages_s, idle_s, journal_s, cpu_s
         FROM rounds WHERE grp = -1""",

@@ -13,6 +13,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from engine.journal.batch import (
+    CALLS_COLUMNS,
     FAILURE_COLUMNS,
     MESSAGE_COLUMNS,
     REPLY_COLUMNS,
@@ -54,6 +55,7 @@ _FORMS = _insert("IGNORE", "forms", ("id", "form"))
 _MESSAGES = f"""{_insert("ABORT", "messages", MESSAGE_COLUMNS)} ON CONFLICT (round, receiver, kind, turn)
 DO UPDATE SET answer = excluded.answer, error = excluded.error
 WHERE excluded.answer IS NOT NULL OR excluded.error IS NOT NULL"""
+_CALLS = _insert("IGNORE", "_environment_calls", CALLS_COLUMNS)
 _MODELS = _insert("REPLACE", "models", ("id", "name", "backend", "description", *PRICES))
 _SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("IGNORE", "rounds", ROUND_COLUMNS)
@@ -111,6 +113,7 @@ class Writer:
         self._put(_FORMS, batch.forms)
         self._put(_FAILURES, batch.failures)
         self._put(_MESSAGES, batch.messages)
+        self._put(_CALLS, batch.calls)
         self._put(_SNAPSHOTS, batch.snapshots)
         self._put(_REPLIES, batch.replies)
 

@@ -6,9 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from engine.agents.agent import Agent
+from engine.environments.environment import Environment
 from engine.keys import MAX_ROUNDS
 from engine.models.policy import Rule
 from engine.models.protocol import Message
@@ -69,9 +72,21 @@ class Scenario:
     coupled: ClassVar[bool] = False
     """Whether groups depend on each other: then they may exchange messages, and none begins a round before
     all have ended the last."""
+    environments: ClassVar[Mapping[str, type[Environment]]] = {}
+    """Environments by name, made with no arguments; one of the world needs `coupled`."""
     policies: ClassVar[Mapping[str, Rule]] = {}
     policy_parameters: ClassVar[Mapping[str, Collection[str]]] = {}
     """The parameters that each policy takes; a policy that is not named here takes none."""
+
+    def __init_subclass__(cls) -> None:
+        """Raises TypeError for environments that cannot be."""
+        super().__init_subclass__()
+        kinds = cls.environments
+        if not cls.coupled and any(kind.scope == "world" for kind in kinds.values()):
+            raise TypeError(f"{cls.__name__} has an environment of the world: it needs `coupled = True`")
+        for kind in kinds.values():
+            if kind.parent and (kind.parent not in kinds or kinds[kind.parent].scope != "world"):
+                raise TypeError(f"{kind.__name__}: its parent {kind.parent!r} is no environment of the world")
 
     def __init__(self, settings: Any, n_agents: int, seed: int) -> None:
         self.settings = settings
@@ -113,6 +128,23 @@ class Scenario:
         Tallies come in agent order.
         """
         raise NotImplementedError
+
+    def settle(self, outcome: Outcome, reports: Mapping[str, Any]) -> Outcome:
+        """Add to a round's outcome what environments report of it, by their names.
+
+        As it is here: the numbers and texts of the reports are added to the round's stats.
+        """
+        facts = {key: value for report in reports.values() for key, value in report.items()}
+        shown = {key: v for key, v in facts.items() if v is None or isinstance(v, (int, float, str))}
+        return msgspec.structs.replace(outcome, stats=outcome.stats | shown)
+
+    def acts(self, round_: int, members: range, observation: Any) -> NDArray[np.bool_] | None:
+        """Say which of some members of a group act in a round; None for all.
+
+        An agent that got a message acts in any case. Must depend on nothing but the arguments, the settings
+        and the seed. Called on each worker for the members that it holds.
+        """
+        return None
 
     def overall(self, round_: int, tallies: Sequence[Any]) -> Outcome:
         """Make the outcome over all groups, for the rounds table; tallies as in `conclude`."""

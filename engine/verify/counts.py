@@ -22,6 +22,9 @@ _GAPS = """
 SELECT key >> 12, count(*), max(key & 4095) FROM replies
 WHERE key >= ? AND key < ? AND key & 2048 = 0 GROUP BY key >> 12 HAVING count(*) <= max(key & 4095)"""
 _ENDED_EARLY = "SELECT 1 FROM failures WHERE key >> 12 = ? AND action <> 'asked again'"
+_CALLS_OTHERS = """
+SELECT 1 WHERE EXISTS (SELECT 1 FROM messages WHERE kind = 'ask')
+  OR EXISTS (SELECT 1 FROM _environment_calls)"""
 _ANSWERED = "SELECT count(*) FROM answers WHERE key >= ? AND key < ?"
 
 
@@ -36,10 +39,11 @@ def rounds(subject: Subject) -> Iterator[Check]:
         check.unchecked.append("the file does not say how many agents there are")
         yield check
         return
+    all_act = subject.fact("all_act") != 0
     stopped, n_stopped = dict(subject.file.rows(_STOPPED)), 0
     for number, end in enumerate(overall, start=1):
         n_stopped += stopped.get(end.round, 0)
-        for problem in _problems(end, number, n_agents, n_stopped):
+        for problem in _problems(end, number, n_agents, n_stopped, all_act=all_act):
             check.add(problem, 0)
         for problem in _of_groups(end, [part for part in ends if part.round == end.round], subject):
             check.add(problem, 0)
@@ -64,12 +68,12 @@ def replies(subject: Subject) -> Iterator[Check]:
     yield check
 
 
-def _problems(end: Round, number: int, n_agents: int, n_stopped: int) -> Iterator[str]:
+def _problems(end: Round, number: int, n_agents: int, n_stopped: int, *, all_act: bool) -> Iterator[str]:
     where = f"round {end.round}"
     if end.round != number:
         yield f"{where} comes after round {number - 1}"
     total = end.n_answered + end.n_excluded + end.n_failed
-    if total != n_agents:
+    if total > n_agents or (all_act and total < n_agents):
         yield f"{where}: {total:,} agents answered, excluded and failed, of {n_agents:,}"
     if end.n_failed != n_stopped:
         yield f"{where}: {end.n_failed:,} agents failed, failures has {n_stopped:,}"
@@ -99,7 +103,7 @@ def _check_round(subject: Subject, end: Round, check: Check) -> None:
             f"round {end.round}: {end.n_answered - n_answers:,} answers are not from a reply of their step: "
             "a fallback, or an agent that did not ask"
         )
-    if not subject.file.rows("SELECT 1 FROM messages WHERE kind = 'ask' LIMIT 1"):
+    if not subject.file.rows(_CALLS_OTHERS):
         for turn, n, last in subject.file.rows(_GAPS, *span):
             if not subject.file.row(_ENDED_EARLY, turn):
                 check.add(f"{_turn(turn << 12)}: {n} replies, but the last is to call {last}")

@@ -99,11 +99,15 @@ backend = "dummy"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(("way", "talkers"), [("tell", 20_000), ("ask", 10_000)])
+@pytest.mark.parametrize(("way", "talkers"), [("tell", 20_000), ("ask", 10_000), ("call", 10_000)])
 def test_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, talkers: int, workers: int
 ) -> None:
-    """Messages sent, carried, handled and, if asked, answered; with two workers, from one to the other."""
+    """Messages sent, carried, handled and, if asked, answered; with two workers, from one to the other.
+
+    Targets: 300,000 a second told within a worker and 150,000 between two; 200,000 and 80,000 calls of an
+    environment, which are all journalled.
+    """
     install(tmp_path, "talk", "tests.bench.talk:Talk", monkeypatch)
     result = run(TALK, f"scenario.way={way}", f"engine.workers={workers}")
     rounds = result.rounds[1:]

@@ -7,14 +7,15 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from simtui import Agent, Outcome, Scenario, ScenarioSettings
+from simtui import Agent, Environment, Outcome, Scenario, ScenarioSettings
 
 
 class TalkSettings(ScenarioSettings, frozen=True, kw_only=True, tag="talk"):
     """Everyone has one partner, half the population away."""
 
-    way: Literal["tell", "ask"] = "tell"
-    """All tell their partners something; or the first half asks the second, one question after another."""
+    way: Literal["tell", "ask", "call"] = "tell"
+    """All tell their partners something; the first half asks the second, one question after another; or the
+    second half calls an environment, which lives with the first."""
     messages: Annotated[int, Meta(ge=1)] = 10
     """How often each does so in a round."""
 
@@ -36,9 +37,13 @@ class Talker(Agent):
         if settings.way == "tell":
             for number in range(settings.messages):
                 self.tell((self.id + half) % scenario.n_agents, number)
-        elif self.id < half:
+        elif settings.way == "ask" and self.id < half:
             for number in range(settings.messages):
                 heard += await self.ask(self.id + half, number)
+        elif settings.way == "call" and self.id >= half:
+            desk = self.environments["desk"]
+            for number in range(settings.messages):
+                heard += await desk.note(number)
         return heard
 
     async def receive(self, message: int, sender: int) -> int:
@@ -47,9 +52,23 @@ class Talker(Agent):
         return 1
 
 
+class Desk(Environment):
+    """Counts calls."""
+
+    def setup(self) -> None:
+        """Begin with none."""
+        self.n = 0
+
+    def note(self, number: int) -> int:
+        """Count a call."""
+        self.n += 1
+        return 1
+
+
 class Talk(Scenario):
     """The scenario."""
 
+    environments = {"desk": Desk}
     Settings = TalkSettings
 
     def agent(self, agent_id: int) -> Agent:

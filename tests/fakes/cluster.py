@@ -110,7 +110,7 @@ class Cluster:
 
     def share_done(self, worker: int, done: ShareDone) -> None:
         """Do what the coordinator does."""
-        _, starts = self._rounds.take(worker, done)
+        starts = self._rounds.take(worker, done).starts
         while (ended := self._rounds.overall()) is not None:
             self.outcomes.append(ended[1])
         self._start(starts)

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from random import Random
@@ -22,6 +22,10 @@ from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.mail import AskFailed
 from engine.agents.memory import Prompt
+from engine.environments.calls import CallFailed
+from engine.environments.environment import Environment
+from engine.environments.listeners import Event, event
+from engine.environments.methods import buffered
 from engine.models.answer_list import List
 from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Turn
@@ -132,7 +136,20 @@ class Improviser(Agent):
         return float(total)
 
     async def act(self, dice: Random, total: int) -> int:
-        kinds = ["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"]
+        kinds = [
+            "chat",
+            "chat",
+            "chat",
+            "tell",
+            "tell",
+            "ask",
+            "gather",
+            "pause",
+            "luck",
+            "deal",
+            "deal",
+            "bid",
+        ]
         kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
         match kind:
             case "chat":
@@ -144,6 +161,11 @@ class Improviser(Agent):
                 return await self.question(dice, total)
             case "gather":
                 return await self.several(dice, total)
+            case "deal":
+                return await self.deal(dice, total)
+            case "bid":
+                stall = self.environments[dice.choice(list(self.environments))]
+                dice.choice([stall.bid, stall.bid, stall.sign_up])(total)
             case "pause":
                 await asyncio.sleep(0)
             case _:
@@ -175,11 +197,32 @@ class Improviser(Agent):
         facts = [form, prompt.tail[-1].content]
         return self.model.chat(prompt, FORMS[form], facts=facts)
 
+    async def deal(self, dice: Random, total: int) -> int:
+        catches = dice.random() < 0.7
+        try:
+            return int(await self.dealing(dice, total) or 0)
+        except CallFailed as error:
+            if catches:
+                return len(str(error))
+            raise
+
+    def dealing(self, dice: Random, total: int) -> Any:
+        stall = self.environments[dice.choice(list(self.environments))]
+        stateful = self.world.scenario.settings.stateful
+        return (
+            stall.subscribe("deal", "is_odd")
+            if stateful and dice.random() < 0.1
+            else stall.deal(total, [total])
+        )
+
     async def several(self, dice: Random, total: int) -> int:
-        parts = [dice.choice([self.call, self.asking])(dice, total + n) for n in range(dice.randrange(4))]
+        parts = [
+            dice.choice([self.call, self.asking, self.dealing])(dice, total + n)
+            for n in range(dice.randrange(4))
+        ]
         try:
             return number_of(await gather(*(part for part in parts if part is not None))) % PRIME
-        except (AnswerFailed, AskFailed) as error:
+        except (AnswerFailed, AskFailed, CallFailed) as error:
             return len(str(error))
 
     async def question(self, dice: Random, total: int) -> int:
@@ -202,7 +245,10 @@ class Improviser(Agent):
         world = self.world
         return range(world.scenario.n_agents) if world.scenario.coupled else world.members
 
-    async def receive(self, message: list[Any], sender: int) -> int:
+    async def receive(self, message: Any, sender: int) -> int:
+        if sender >= self.world.scenario.n_agents:  # an environment tells in the order of what happens there
+            self.heard += number_of(message) % PRIME
+            return 0
         kind, number = message
         dice = Random(f"{self.world.scenario.settings.plan} {self.id} {self.round} {message} {sender}")
         if kind == "tell":
@@ -232,9 +278,64 @@ class Improviser(Agent):
         return number * 17 % PRIME
 
 
+class Stall(Environment):
+    """Deals with all who come."""
+
+    def setup(self) -> None:
+        self.sum = 0
+        self.bids: list[int] = []
+        self.members_told: dict[int, int] = {}
+
+    @event
+    def deal(self, n: int, parts: list[int]) -> int | None:
+        """In a stateful run what one gets depends on who came before."""
+        if n % 11 == 0:
+            raise ValueError(f"no deal for {n}")
+        self.sum += n + len(parts)
+        return self.sum if self.settings.stateful else (n * 3 if n % 5 else None)
+
+    @buffered
+    def bid(self, n: int) -> None:
+        if n % 13 == 0:
+            raise ValueError(f"no bid of {n}")
+        self.bids.append(self.caller * n)
+
+    @buffered
+    def sign_up(self, n: int) -> None:
+        self.subscribe("deal", "is_odd" if n % 2 else None)
+
+    def is_odd(self, happened: Event) -> bool:
+        if happened.arguments["n"] % 17 == 0:
+            raise ValueError("a listener that fails")
+        return bool(happened.arguments["n"] % 2)
+
+    def end_round(self) -> dict[str, Any]:
+        self.sum += int(self.rng.integers(100))
+        return {f"{self.name} sum": self.sum, f"{self.name} bids": number_of(self.bids)}
+
+
+class NestedStall(Stall):
+    parent = "square"
+
+    def end_round(self) -> dict[str, Any]:
+        self.call_parent("bid", self.sum)
+        return super().end_round()
+
+    def aggregate(self) -> list[int]:
+        return [self.sum, *self.bids[-3:]]
+
+
+class Square(Stall):
+    scope = "world"
+
+    def collect(self, children: Mapping[int, Any]) -> None:
+        self.sum += sum(values[0] * (group + 1) for group, values in children.items())
+
+
 class Improvise(Scenario):
     Settings = ImproviseSettings
     Observation = float
+    environments = {"stall": Stall}
     settings: ImproviseSettings
 
     def agent(self, agent_id: int) -> Agent:
@@ -278,6 +379,7 @@ class ImproviseCoupled(Improvise):
 
     Settings = CoupledSettings
     coupled = True
+    environments = {"stall": NestedStall, "square": Square}
 
 
 SCENARIOS = {

@@ -15,11 +15,14 @@ EXACTLY = {
     "failures": "SELECT key, kind, detail, action FROM failures",
     "messages": "SELECT key, kind, round, receiver, turn, sender, message, answer, error FROM messages",
     "rounds": "SELECT round, grp, n_answered, n_excluded, n_failed, stats FROM rounds",
+    "calls": "SELECT key, round, name, grp, turn, caller, method, arguments, result, error "
+    "FROM environment_calls",
 }
 WHATEVER_THE_TURNS = EXACTLY | {
     "replies": f"SELECT round, agent, {_CALL}, prompt, value, problem, finish, text FROM replies",
     "failures": f"SELECT round, agent, {_CALL}, kind, detail, action FROM failures",
     "messages": "SELECT kind, round, receiver, sender, message, answer, error FROM messages",
+    "calls": "SELECT round, name, grp, caller, method, arguments, result, error FROM environment_calls",
 }
 """Without what depends on the order in which an agent was asked."""
 

@@ -21,7 +21,7 @@ from engine.cluster.coordinator import Coordinator
 from engine.cluster.endpoints import Endpoints
 from engine.cluster.ledger import Ledger
 from engine.cluster.setup import Setup
-from engine.cluster.wire import AskAgain, Begin, Ready, ToCoordinator, ToWorker, Written
+from engine.cluster.wire import AskAgain, Begin, Ready, Settle, ToCoordinator, ToWorker, Written
 from engine.cluster.worker import Worker
 from engine.journal.batch import JournalBatch
 from engine.journal.reader import Reader
@@ -180,6 +180,9 @@ class Stage:
                 self.begun.append(message.round)
                 copy = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=Begin)
                 self.send("coordinator", self.name(worker), lambda: there.begin(copy))
+            case Settle():
+                settlement = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=Settle)
+                self.send("coordinator", self.name(worker), lambda: there.settle(settlement))
             case Written(rows):
                 self.send("coordinator", self.name(worker), lambda: there.written(rows))
             case AskAgain(model):

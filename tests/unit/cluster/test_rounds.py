@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from engine.cluster.placement import Placement
-from engine.cluster.rounds import Rounds, Start
-from engine.cluster.wire import ShareDone
+from engine.cluster.rounds import Progressed, Rounds, Settlement, Start
+from engine.cluster.wire import Settled, ShareDone
+from engine.environments.addresses import WORLD, Addresses
+from engine.environments.environment import Environment
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 
 
@@ -43,9 +45,10 @@ def test_the_opening_starts_every_group() -> None:
 def test_a_group_goes_on_when_its_own_shares_are_done() -> None:
     course = rounds(2, 4)
     course.opening()
-    assert course.take(0, done(0, 1, 5)) == (None, [])
-    state, starts = course.take(1, done(0, 1, 7))
-    assert state is not None
+    assert course.take(0, done(0, 1, 5)) == Progressed()
+    progressed = course.take(1, done(0, 1, 7))
+    [(group, state)], starts = progressed.ended, progressed.starts
+    assert group == 0
     assert state.outcome is not None
     assert state.outcome.stats == {"sum": 12}
     assert (state.count("n_answered"), state.count("n_excluded"), state.count("n_failed")) == (6, 4, 2)
@@ -87,9 +90,9 @@ def test_one_group_is_concluded_once() -> None:
 def test_no_group_starts_after_the_last_round() -> None:
     course = rounds(1, 1, n_rounds=1)
     course.opening()
-    state, starts = course.take(0, done(0, 1))
-    assert state is not None
-    assert starts == []
+    progressed = course.take(0, done(0, 1))
+    assert [group for group, _ in progressed.ended] == [0]
+    assert progressed.starts == []
     assert course.overall() is not None
     assert course.is_over
 
@@ -98,10 +101,10 @@ def test_coupled_groups_wait_for_each_other() -> None:
     course = rounds(3, 3, kind=CoupledSums)
     course.opening()
     for group in (2, 0):
-        state, starts = course.take(group, done(group, 1))
-        assert state is not None
-        assert starts == []
-    _, starts = course.take(1, done(1, 1))
+        progressed = course.take(group, done(group, 1))
+        assert [group for group, _ in progressed.ended] == [group]
+        assert progressed.starts == []
+    starts = course.take(1, done(1, 1)).starts
     assert [(start.group, start.round) for start in starts] == [(0, 2), (1, 2), (2, 2)]
 
 
@@ -109,7 +112,7 @@ def test_a_group_waits_for_the_mail_that_its_own_shares_have_sent() -> None:
     course = rounds(2, 4)
     course.opening()
     course.take(0, done(0, 1, sent={1: 3}))
-    _, [start] = course.take(1, done(0, 1, sent={0: 2, 1: 1}))
+    [start] = course.take(1, done(0, 1, sent={0: 2, 1: 1})).starts
     assert start.expected == {1: {0: 4}, 0: {0: 2}}
 
 
@@ -117,7 +120,7 @@ def test_coupled_groups_wait_for_the_mail_of_all() -> None:
     course = rounds(2, 2, kind=CoupledSums)
     course.opening()
     course.take(0, done(0, 1, sent={1: 3}))
-    _, starts = course.take(1, done(1, 1, sent={0: 5}))
+    starts = course.take(1, done(1, 1, sent={0: 5})).starts
     for start in starts:
         assert start.expected == {1: {0: 3}, 0: {1: 5}}
 
@@ -155,7 +158,56 @@ def test_tallies_come_in_agent_order_whoever_is_first(arrival: tuple[int, ...]) 
     course = rounds(1, 3, kind=Ordered)
     course.opening()
     for worker in arrival:
-        state, _ = course.take(worker, done(0, 1, worker * 10))
-    assert state is not None
+        ended = course.take(worker, done(0, 1, worker * 10)).ended
+    [(_, state)] = ended
     assert state.outcome is not None
     assert state.outcome.stats == {"tallies": "[0, 10, 20]"}
+
+
+class Room(Environment):
+    pass
+
+
+class World(Environment):
+    scope = "world"
+
+
+def with_environments(groups: int, workers: int, **kinds: type[Environment]) -> Rounds:
+    scenario = CoupledSums(ScenarioSettings(rounds=3, groups=groups), 12, 1)
+    placement = Placement(12, groups, workers)
+    addresses = Addresses(kinds, 12, groups, lambda group: placement.of(group)[0].worker)
+    return Rounds(lambda _: scenario, placement, 3, lambda: 1e9, addresses=addresses)
+
+
+def test_environments_end_a_round_when_all_that_was_told_to_them_is_in() -> None:
+    course = with_environments(1, 2, room=Room)
+    course.opening()
+    assert course.take(0, done(0, 1, sent={1: 4})) == Progressed()
+    progressed = course.take(1, done(0, 1, sent={0: 3}))
+    assert progressed == Progressed(settle=[Settlement(0, 0, 1, {0: 3})])
+    assert course.overall() is None
+    progressed = course.settle(Settled(0, 1, {"room": {"price": 7}}, {1: 2}))
+    [start] = progressed.starts
+    assert start.expected == {0: {0: 3}, 1: {0: 6}}
+    ended = course.overall()
+    assert ended is not None
+    assert ended[1].stats == {"sum": 2, "price": 7}
+
+
+def test_those_of_the_world_end_it_after_those_of_all_groups() -> None:
+    course = with_environments(2, 2, room=Room, town=World)
+    course.opening()
+    told = [course.take(group, done(group, 1)) for group in (1, 0)]
+    assert [part.settle for part in told] == [[Settlement(1, 1, 1, {})], [Settlement(0, 0, 1, {})]]
+    assert course.settle(Settled(1, 1, {"room": {"price": 7}}, {0: 1})) == Progressed()
+    progressed = course.settle(Settled(0, 1, {"room": {"price": 5}}, {}))
+    assert progressed == Progressed(settle=[Settlement(0, WORLD, 1, {1: 1})])
+    progressed = course.settle(Settled(WORLD, 1, {"town": {"rent": 3}}, {1: 9}))
+    assert [(start.group, start.expected) for start in progressed.starts] == [
+        (group, {0: {1: 1}, 1: {WORLD: 9}}) for group in (0, 1)
+    ]
+    stats = [state.outcome.stats for _, state in progressed.ended if state.outcome]
+    assert stats == [{"sum": 1, "price": 5, "rent": 3}, {"sum": 1, "price": 7, "rent": 3}]
+    ended = course.overall()
+    assert ended is not None
+    assert ended[1].stats == {"sum": 2, "rent": 3}

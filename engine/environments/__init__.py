@@ -1,0 +1,1 @@
+"""Environments: actors with state that many agents call, and what follows from what happens in them."""
