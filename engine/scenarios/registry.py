@@ -22,8 +22,10 @@ BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
     "el_farol": "engine.scenarios.el_farol:ElFarol",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
+    "opinions": "engine.scenarios.opinions:Opinions",
     "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
+    "spread": "engine.scenarios.spread:Spread",
     "trust": "engine.scenarios.trust:Trust",
     "ultimatum": "engine.scenarios.ultimatum:Ultimatum",
 }

@@ -8,15 +8,26 @@ from typing import Any
 
 from engine.cluster.control import RoundReport
 from engine.models.policy import PolicyBackend
-from engine.models.protocol import Catalogue, Finish, Request, Result
+from engine.models.protocol import Catalogue, Finish, Request, RequestBatch, Result
 from engine.models.settings import Policy
 from engine.population.settings import Population
 from engine.preset.schema import Engine, Preset
 from engine.scenarios import registry
 from engine.scenarios.scenario import ScenarioSettings
-from tests.fakes.stage import Stage
+from tests.fakes.stage import MODEL, Stage
 
 Stats = dict[str, Any]
+
+
+class _AtOnce(Stage):
+    """Answers each batch of requests at once and as a whole: several times faster."""
+
+    def requested(self, worker: str, batch: RequestBatch) -> None:
+        """Reply to all of them."""
+        self._catalogue.learn(batch)
+        there = {self.name(index): there for index, there in enumerate(self.workers)}[worker]
+        results = [Result(request.key, self._model(request, self._catalogue)) for request in batch.requests]
+        self.send(MODEL, worker, lambda: there.take_results("default", results))
 
 
 def play(
@@ -49,5 +60,5 @@ def play(
         engine=Engine(workers=workers, failure_budget=0.0),
     )
     (folder := directory / f"{policy}-{size}-{seed}-{workers}").mkdir(parents=True)
-    stage = Stage(preset, folder, Random(seed), model=reply).play()
+    stage = _AtOnce(preset, folder, Random(seed), model=reply).play()
     return [event.outcome.stats for event in stage.events if isinstance(event, RoundReport)]
