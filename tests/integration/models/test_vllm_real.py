@@ -99,7 +99,7 @@ def test_equal_prompts_are_one_request_with_replies_of_their_own(vllm):
 
 def test_how_likely_replies_are(vllm):
     sampling = Sampling(max_tokens=24, logprobs=True)
-    results = vllm.ask(vllm.calls(Choice(("yes", "no")), people(4), sampling=sampling))
+    results = vllm.run(vllm.ask(vllm.calls(Choice(("yes", "no")), people(4), sampling=sampling)))
     assert all(0 < math.exp(result.logprob) <= 1 for result in results)
 
 
