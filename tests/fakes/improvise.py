@@ -136,20 +136,8 @@ class Improviser(Agent):
         return float(total)
 
     async def act(self, dice: Random, total: int) -> int:
-        kinds = [
-            "chat",
-            "chat",
-            "chat",
-            "tell",
-            "tell",
-            "ask",
-            "gather",
-            "pause",
-            "luck",
-            "deal",
-            "deal",
-            "bid",
-        ]
+        kinds = ["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"]
+        kinds += ["deal", "deal", "bid"] if self.environments else []
         kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
         match kind:
             case "chat":
@@ -216,10 +204,8 @@ class Improviser(Agent):
         )
 
     async def several(self, dice: Random, total: int) -> int:
-        parts = [
-            dice.choice([self.call, self.asking, self.dealing])(dice, total + n)
-            for n in range(dice.randrange(4))
-        ]
+        kinds = [self.call, self.asking, *([self.dealing] if self.environments else [])]
+        parts = [dice.choice(kinds)(dice, total + n) for n in range(dice.randrange(4))]
         try:
             return number_of(await gather(*(part for part in parts if part is not None))) % PRIME
         except (AnswerFailed, AskFailed, CallFailed) as error:

@@ -13,7 +13,14 @@ from engine.agents.world import World
 from engine.journal.branch import copy_rounds
 from engine.models.settings import Policy
 from engine.preset.schema import Answers, Engine, Journal, Population, Preset
-from tests.fakes.improvise import CoupledSettings, Improvise, Improviser, ImproviseSettings
+from tests.fakes.improvise import (
+    CoupledSettings,
+    Improvise,
+    ImproviseCoupled,
+    Improviser,
+    ImproviseSettings,
+    Stall,
+)
 from tests.fakes.journals import WHATEVER_THE_TURNS, content, differences
 from tests.fakes.stage import Stage
 
@@ -63,6 +70,13 @@ def spoil(path: Path, sql: str) -> None:
 
 def go_on(preset: Preset, path: Path, **setup: object) -> Stage:
     return Stage(preset, path, Random(7), resumed=True, **setup).play()
+
+
+@pytest.fixture(autouse=True)
+def no_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in no snapshot, so that runs with environments have none."""
+    for scenario in (Improvise, ImproviseCoupled):
+        monkeypatch.setattr(scenario, "environments", {})
 
 
 @pytest.fixture
@@ -227,3 +241,11 @@ def test_a_branch_uses_snapshots_of_rounds_before_its_last_shared_one(
     assert min(made["without"].begun) == 1
     both = [content(tmp_path / name / "run.db", WHATEVER_THE_TURNS) for name in ("with", "without")]
     assert differences(*both) == []
+
+
+def test_runs_with_environments_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Improvise, "environments", {"stall": Stall})
+    preset = msgspec.structs.replace(any_preset(1), scenario=ImproviseSettings(plan=1, rounds=ROUNDS))
+    again = go_on(preset, play_up_to(7, preset, tmp_path / "run").setup.directory)
+    assert min(again.begun) == 1
+    assert snapshots(tmp_path / "run") == []
