@@ -20,7 +20,6 @@ from engine.journal.history import History, Past
 from engine.keys import unpack
 from engine.models.answers import Problem, Text, Unreadable
 from engine.models.protocol import Result, Sampling, prompt_id
-from engine.models.reading import Reading
 from engine.models.spent import Spent
 
 if TYPE_CHECKING:
@@ -125,29 +124,26 @@ class Model:
             if result.resent:
                 self._record.failure(call.key, Problem.RESENT, f"{result.resent} times", TAKEN)
             try:
-                reading = read_reply(call.answer, result)
+                value, remark, detail = read_reply(call.answer, result)
             except Unreadable as unreadable:
-                self._unusable(call, result, unreadable)
-            else:
-                self._answered(call, result, reading)
-
-    def _answered(self, call: ModelCall, result: Result, reading: Reading) -> None:
-        value, remark, detail = reading
-        self._keep(call, result, value, remark)
-        if remark is not None:
-            self._record.failure(call.key, remark, detail, TAKEN)
-        self._give(call, value)
+                self._record.reply(call, result, self._number, None, unreadable.problem)
+                self._retry_or_give_up(call, result.text, unreadable)
+                continue
+            self._record.reply(call, result, self._number, value, remark)
+            if remark is not None:
+                self._record.failure(call.key, remark, detail, TAKEN)
+            self._give(call, value)
 
     def _give(self, call: ModelCall, value: Any) -> None:
-        self._note_last(call, value)
+        if self._keeps_last:
+            self._note_last(call, value)
         self._scheduler.complete(call, value)
 
     def _note_last(self, call: ModelCall, value: Any) -> None:
         """Keep the answer to the last call, not the answer that comes last."""
-        if self._keeps_last:
-            place = call.activation.agent.id, call.form
-            if place not in self._last or self._last[place].key < call.key:
-                self._last[place] = Last(call.key, value)
+        place = call.activation.agent.id, call.form
+        if place not in self._last or self._last[place].key < call.key:
+            self._last[place] = Last(call.key, value)
 
     def _repeat(self, call: ModelCall, past: Past) -> None:
         """Take a reply from the journal in place of the model's."""
@@ -156,7 +152,8 @@ class Model:
             if self._beyond is not Beyond.REPORT:
                 return
         if self._beyond is Beyond.REPORT:
-            self._keep(call, Result(call.key, past.text or ""), past.value, past.problem)
+            reply = Result(call.key, past.text or "")
+            self._record.reply(call, reply, self._number, past.value, past.problem)
         if past.value is not None:
             value = restored(call.answer, past.value)
             if past.problem is not None:
@@ -174,13 +171,6 @@ class Model:
         self._record.failure(call.key, DIVERGED, msgspec.json.encode(call.prompt.tail).decode(), "reported")
         if self.history is None or self.history.get(call.key) is None:
             self._scheduler.later(call, None, AnswerFailed("the journal has no reply to this call"))
-
-    def _unusable(self, call: ModelCall, result: Result, reason: Unreadable) -> None:
-        self._keep(call, result, None, reason.problem)
-        self._retry_or_give_up(call, result.text, reason)
-
-    def _keep(self, call: ModelCall, result: Result, value: Any, problem: str | None) -> None:
-        self._record.reply(call, result, self._number, value, problem)
 
     def _retry_or_give_up(self, call: ModelCall, reply: str, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT

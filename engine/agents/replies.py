@@ -40,8 +40,8 @@ def read_reply(answer: Asked, result: Result) -> Reading:
     if len(result.text) > MAX_ANSWER_CHARS:
         raise Unreadable(Problem.OUT_OF_RANGE, f"the reply has {len(result.text)} characters; keep it short")
     reading = read(answer, wire(answer), result.text)
-    if result.dropped and reading.remark is None:
-        return Reading(reading.value, Problem.CONTEXT, f"the {result.dropped} oldest messages were left out")
+    if result.dropped and reading[1] is None:
+        return reading[0], Problem.CONTEXT, f"the {result.dropped} oldest messages were left out"
     return reading
 
 

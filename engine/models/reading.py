@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from engine.models.answers import Answer, Problem, Unreadable
 from engine.models.refusal import is_refusal
@@ -16,26 +16,22 @@ class Asked(Protocol):
         """Return the answer in a reply. Raises Unreadable."""
 
 
-class Reading(NamedTuple):
-    """An answer, and what had to be done to get it."""
-
-    value: Any
-    remark: Problem | None = None
-    """What the ledger counts, although there is a value."""
-    detail: str = ""
+Reading = tuple[Any, Problem | None, str]
+"""An answer, what the ledger counts although there is one, and a detail of that. A plain tuple, for one is made
+of every reply: a named one takes ten times as long, 0.3 us."""
 
 
 def read(asked: Asked, wire: Answer, text: str) -> Reading:
     """Return the answer in a reply; `wire` is the form that the model was asked for. Raises Unreadable."""
     try:
-        return Reading(asked.parse(text))
+        return asked.parse(text), None, ""
     except Unreadable as unreadable:
         reason = unreadable
     if is_refusal(text):
         raise Unreadable(Problem.REFUSED, f"a refusal is no answer; {reason.detail}") from reason
     for candidate in candidates(wire, text):
         try:
-            return Reading(asked.parse(candidate), Problem.REPAIRED, reason.detail)
+            return asked.parse(candidate), Problem.REPAIRED, reason.detail
         except Unreadable:
             continue
     raise reason

@@ -97,10 +97,10 @@ class _Reader:
         if answer is None or finish not in {each.value for each in Finish}:
             return None
         try:
-            reading = read_reply(answer, Result(0, text, Finish(finish)))
+            value, remark, _ = read_reply(answer, Result(0, text, Finish(finish)))
         except Unreadable as unreadable:
             return None, unreadable.problem
-        return storable_value(reading.value), reading.remark
+        return storable_value(value), remark
 
 
 def _compare(

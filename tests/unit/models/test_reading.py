@@ -46,7 +46,7 @@ def problem(answer: Answer | Json | List, text: str) -> Problem:
     ],
 )  # fmt: skip
 def test_what_is_written_as_asked_has_no_remark(answer: Answer, text: str, value: Any) -> None:
-    assert reading(answer, text) == Reading(value)
+    assert reading(answer, text) == (value, None, "")
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_what_is_written_as_asked_has_no_remark(answer: Answer, text: str, value
     ],
 )  # fmt: skip
 def test_a_number_that_stands_alone_is_taken(text: str) -> None:
-    assert reading(GUESS, text) == Reading(33, Problem.REPAIRED, "reply with one number from 0 to 100")
+    assert reading(GUESS, text) == (33, Problem.REPAIRED, "reply with one number from 0 to 100")
 
 
 def test_commas_between_thousands_are_taken_out() -> None:
-    assert reading(Number(0, 5e6), "I bid 1,234,000 dollars.").value == 1_234_000
-    assert reading(Number(0, 5e6), "1,234").value == 1234
+    assert reading(Number(0, 5e6), "I bid 1,234,000 dollars.")[0] == 1_234_000
+    assert reading(Number(0, 5e6), "1,234")[0] == 1234
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_what_is_found_is_held_to_the_form(text: str, value: float | None) -> No
     if value is None:
         assert problem(GUESS, text) is Problem.UNPARSED
     else:
-        assert reading(GUESS, text).value == value
+        assert reading(GUESS, text)[0] == value
 
 
 def test_below_zero_a_dash_in_a_sentence_may_be_anything() -> None:
-    assert reading(Number(-10, 10), "**-5**").value == -5
+    assert reading(Number(-10, 10), "**-5**")[0] == -5
     assert problem(Number(-10, 10), "my choice - 5") is Problem.UNPARSED
 
 
@@ -107,15 +107,15 @@ def test_an_option_that_may_be_meant_otherwise_is_not_taken(text: str) -> None:
 
 
 def test_short_options_are_taken_alone_only() -> None:
-    assert reading(LETTER, "(B)").value == "B"
-    assert reading(LETTER, "b.").value == "B"
+    assert reading(LETTER, "(B)")[0] == "B"
+    assert reading(LETTER, "b.")[0] == "B"
     assert problem(LETTER, "A hard choice.") is Problem.UNPARSED
 
 
 def test_an_option_inside_another_one_is_not_confused_with_it() -> None:
     colours = Choice(("red", "dark red", "lower"))
-    assert reading(colours, "It is dark red.").value == "dark red"
-    assert reading(colours, "I go lower.").value == "lower", "a hedge that is itself an option"
+    assert reading(colours, "It is dark red.")[0] == "dark red"
+    assert reading(colours, "I go lower.")[0] == "lower", "a hedge that is itself an option"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_after_reasoning_the_conclusion_counts(text: str) -> None:
 
 
 def test_json_after_reasoning_may_have_no_mark() -> None:
-    assert reading(Json(Offer, reasoning=50), f"A pear is cheap.\n{PEAR}\n").value == Offer(2, "pear")
+    assert reading(Json(Offer, reasoning=50), f"A pear is cheap.\n{PEAR}\n")[0] == Offer(2, "pear")
 
 
 @pytest.mark.parametrize(
