@@ -17,8 +17,8 @@ class Asked(Protocol):
 
 
 Reading = tuple[Any, Problem | None, str]
-"""An answer, what the ledger counts although there is one, and a detail of that. A plain tuple, for one is made
-of every reply: a named one takes ten times as long, 0.3 us."""
+"""An answer, what the ledger counts although there is one, and a detail of that. A plain tuple, as one is
+made of every reply: a named one takes ten times as long, 0.3 us."""
 
 
 def read(asked: Asked, wire: Answer, text: str) -> Reading:
