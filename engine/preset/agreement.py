@@ -121,8 +121,8 @@ def _overrides(tables: Tables, changed: Mapping[str, object], path: Path) -> Ite
     """Yield what is wrong with the settings that a slice changes."""
     scenario = tables.get("scenario")
     if scenario and changed:
-        plain = msgspec.to_builtins(scenario)
-        table = {**{key: value for key, value in plain.items() if value is not None}, **changed}
+        known = msgspec.to_builtins(scenario)
+        table = {key: value for key, value in {**known, **changed}.items() if value is not None}
         yield from faults(type(scenario), table, path)
         for key in sorted({"rounds", "groups", "name"} & changed.keys()):
             yield Problem(path=(*path, key), what=f"{key} is the same for all slices")
