@@ -25,6 +25,8 @@ from engine.preset.schema import Preset
 from engine.scenarios import trusted
 
 POLL_MS = 200
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""NumPy's threads spin while they wait for work; a run has a process a core, and no large matrices."""
 TRACKER_SILENCE = "ignore::UserWarning:multiprocessing.resource_tracker"
 """After a SIGKILL of the coordinator, Python's tracker of semaphores tells of leaks that it mends itself."""
 LOG_TAIL_CHARS = 2000
@@ -147,7 +149,7 @@ def _launch(verb: str, preset_toml: str, directory: Path, *more: str) -> RunClie
             stdout=log,
             stderr=log,
             pass_fds=[theirs],
-            env=os.environ | {"PYTHONWARNINGS": TRACKER_SILENCE},
+            env={**_ONE_THREAD, **os.environ, "PYTHONWARNINGS": TRACKER_SILENCE},
             start_new_session=True,
         )
     os.close(theirs)

@@ -58,7 +58,7 @@ class Recorder:
         self._keeps_all = transcripts.keeps_all
         self._max_chars = max_chars
         self._known: set[int] = set()
-        self._batch = JournalBatch([], [], [], [], [], [], [])
+        self._batch = JournalBatch()
         self._calls: dict[tuple[int, str, int, int], tuple[int, list[Any]]] = {}
         self.n_calls = 0
         """Calls of environments that wait to be sent, many to a row."""
@@ -76,28 +76,27 @@ class Recorder:
             or problem is not None
             or self._transcripts.keeps(key >> CALL_BITS & (MAX_AGENTS - 1))
         )
-        self._batch.replies.append(
-            (
-                key,
-                model,
-                request.prompt_id,
-                request.prefix,
-                request.form,
-                storable_value(value),
-                problem,
-                result.finish,
-                result.tokens_in,
-                result.tokens_out,
-                result.tokens_cached,
-                result.queued_s,
-                result.busy_s,
-                request.slice,
-                result.samples,
-                result.logprob,
-                storable_text(result.text, self._text_chars(value)) if kept else None,
-                storable_messages(request.tail, self._max_chars) if kept else None,
-            )
+        row = (
+            key,
+            model,
+            request.prompt_id,
+            request.prefix,
+            request.form,
+            storable_value(value),
+            result.tokens_in,
+            result.tokens_out,
+            result.tokens_cached,
+            result.queued_s,
+            result.busy_s,
+            request.slice,
+            storable_text(result.text, self._text_chars(value)) if kept else None,
+            storable_messages(request.tail, self._max_chars) if kept else None,
         )
+        finish, samples, logprob = result.finish, result.samples, result.logprob
+        if problem is None and finish == "stop" and samples == 1 and logprob is None:
+            self._batch.plain.append(row)
+        else:
+            self._batch.replies.append((*row, problem, finish, samples, logprob))
 
     def _text_chars(self, value: Any) -> int:
         return self._max_chars if value is not None else max(self._max_chars, QUOTED_CHARS)
@@ -169,7 +168,7 @@ class Recorder:
 
     def take(self) -> JournalBatch:
         """Return what has been collected and start anew."""
-        batch, self._batch = self._batch, JournalBatch([], [], [], [], [], [], [])
+        batch, self._batch = self._batch, JournalBatch()
         for place, (first, calls) in self._calls.items():
             batch.calls.append((*place, first, len(calls), json_text(calls)))
         self._calls, self.n_calls = {}, 0

@@ -16,6 +16,8 @@ from engine.journal.batch import (
     CALLS_COLUMNS,
     FAILURE_COLUMNS,
     MESSAGE_COLUMNS,
+    PLAIN,
+    PLAIN_COLUMNS,
     REPLY_COLUMNS,
     SNAPSHOT_COLUMNS,
     JournalBatch,
@@ -41,13 +43,17 @@ LOCK_WAIT_S = 30.0
 PRICES = ("price_in", "price_out", "price_cached", "currency")
 
 
-def _insert(verb: str, table: str, columns: Sequence[str]) -> str:
-    """Return the statement; all parts are names of this program, never data."""
-    marks = ", ".join("?" * len(columns))
-    return f"INSERT OR {verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+def _insert(verb: str, table: str, columns: Sequence[str], constants: Mapping[str, str] = {}) -> str:
+    """Return the statement; all parts are words of this program, never data."""
+    names, values = (
+        ", ".join((*columns, *constants)),
+        ", ".join(("?",) * len(columns) + (*constants.values(),)),
+    )
+    return f"INSERT OR {verb} INTO {table} ({names}) VALUES ({values})"  # noqa: S608
 
 
 _REPLIES = _insert("IGNORE", "replies", REPLY_COLUMNS)
+_PLAIN = _insert("IGNORE", "replies", PLAIN_COLUMNS, PLAIN)
 _FAILURES = _insert("IGNORE", "failures", FAILURE_COLUMNS)
 _PREFIXES = _insert("IGNORE", "prefixes", ("id", "messages"))
 _FORMS = _insert("IGNORE", "forms", ("id", "form"))
@@ -116,6 +122,7 @@ class Writer:
         self._put(_CALLS, batch.calls)
         self._put(_SNAPSHOTS, batch.snapshots)
         self._put(_REPLIES, batch.replies)
+        self._put(_PLAIN, batch.plain)
 
     def rounds(self, rounds: Iterable[Round]) -> None:
         """Take the ends of rounds; one that is there already stays as it is."""
@@ -176,7 +183,7 @@ class Writer:
             update_totals(self._db.conn)
         self._failed = False
         for (sql, rows), n in zip(self._waiting, written, strict=True):
-            if sql == _REPLIES:
+            if sql in (_REPLIES, _PLAIN):
                 self.replies += n
                 self.duplicates += len(rows) - n
         self._waiting.clear()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -169,4 +170,12 @@ def content_id(value: object) -> int:
 
 def prompt_id(prefix: int, tail: bytes) -> int:
     """Return the id of a whole prompt: the id of its leading messages, and the packed others."""
-    return int.from_bytes(blake2b(b"%x" % prefix + tail, digest_size=8).digest(), "big") >> 1
+    hashed = _opening(prefix).copy()
+    hashed.update(tail)
+    return int.from_bytes(hashed.digest(), "big") >> 1
+
+
+@lru_cache(maxsize=4096)
+def _opening(prefix: int) -> blake2b:
+    """Return the hash of what many prompts begin with; to go on from a copy takes a third of the time."""
+    return blake2b(b"%x" % prefix, digest_size=8)

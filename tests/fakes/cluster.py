@@ -23,6 +23,7 @@ from engine.journal.transcripts import Transcripts
 from engine.models.protocol import RequestBatch, Result
 from engine.preset.schema import Preset
 from engine.scenarios.scenario import Outcome
+from tests.fakes.journal import replies_of
 from tests.fakes.turns import Clock
 
 
@@ -47,7 +48,7 @@ class _Desk:
 
     def to_journal(self, batch: JournalBatch) -> None:
         batch = _through_the_wire(batch)
-        self._cluster.rows += [(row[0], row[2], row[5]) for row in batch.replies]
+        self._cluster.rows += [(row[0], row[2], row[5]) for row in replies_of(batch)]
         self._cluster.failures += batch.failures
         self._cluster.later(lambda worker: worker.written(len(batch)), self._index)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.journal.batch import REPLY_COLUMNS, FailureRow, ReplyRow
+from engine.journal.batch import REPLY_COLUMNS, FailureRow, JournalBatch, ReplyRow
 from engine.journal.rounds import Round
 from engine.keys import pack
 
@@ -41,6 +41,11 @@ def reply(round_: int, agent: int, call: int = 0, **columns: Any) -> ReplyRow:
     """Return the row of a reply."""
     row = _REPLY | {"key": pack(round_, agent, call), "prompt": agent} | columns
     return tuple(row.values())  # type: ignore[return-value]
+
+
+def replies_of(batch: JournalBatch) -> list[ReplyRow]:
+    """Return all replies of a batch, plain ones with the columns that they travel without."""
+    return [*batch.replies, *((*row, None, "stop", 1, None) for row in batch.plain)]
 
 
 def failure(round_: int, agent: int, kind: str = "unparsed", action: str = "asked again") -> FailureRow:

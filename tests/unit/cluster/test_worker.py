@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.agents.effects import AnswerFailed
 from engine.keys import unpack
 from tests.fakes.cluster import Cluster
+from tests.fakes.journal import replies_of
 from tests.unit.cluster.conftest import Presets
 
 SEVERAL = settings(
@@ -138,7 +139,7 @@ def test_rows_leave_before_what_depends_on_them(presets: Presets) -> None:
         replied: set[int] = set()
 
         def journal(batch: Any, to_journal: Any = to_journal) -> None:
-            written.update(row[0] for row in batch.replies)
+            written.update(row[0] for row in replies_of(batch))
             to_journal(batch)
 
         def model(name: str, batch: Any, to_model: Any = to_model, replied: set[int] = replied) -> None:

@@ -13,6 +13,7 @@ from engine.journal.transcripts import Transcripts
 from engine.keys import pack
 from engine.models.answers import Number
 from engine.models.protocol import Finish, Form, Message, Result, Sampling
+from tests.fakes.journal import replies_of
 
 
 @dataclass
@@ -50,7 +51,7 @@ def recorded(
         "busy_s": 1.5,
     } | result
     journal.reply(Call(key), Result(key, **result), 1, value, None)
-    (row,) = sent(journal.take()).replies
+    (row,) = replies_of(sent(journal.take()))
     return dict(zip(REPLY_COLUMNS, row, strict=True))
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from engine.errors import JournalError
 from engine.journal import writer as writing
-from engine.journal.batch import JournalBatch
+from engine.journal.batch import PLAIN_COLUMNS, REPLY_COLUMNS, JournalBatch
 from engine.journal.writer import Writer
+from engine.keys import pack
 from tests.fakes.journal import ended, failure, reply
 
 Ask = Callable[..., list[tuple[Any, ...]]]
@@ -207,3 +208,14 @@ def test_a_locked_file_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     writer.commit()
     assert writer.replies == 1
     writer.close()
+
+
+def test_a_plain_reply_is_the_row_that_it_would_have_been(writer: Writer, ask: Ask) -> None:
+    """Short of four columns, which every plain reply has alike, it must come to the same row and count."""
+    full = reply(1, 1, value=4.0, text="4", messages="[]")
+    plain = (pack(1, 2), *full[1 : len(PLAIN_COLUMNS)])
+    writer.add(JournalBatch([full], plain=[plain, plain]))
+    writer.commit()
+    first, second = ask(f"SELECT {', '.join(REPLY_COLUMNS[1:])} FROM replies ORDER BY key")
+    assert first == second == full[1:]
+    assert (writer.replies, writer.duplicates) == (2, 1)
