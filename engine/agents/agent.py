@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.agents.memories.settings import AnyMemory
 from engine.agents.memory import Memory
 from engine.agents.model import Model
 from engine.agents.post import Ask
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 class Stateless(msgspec.Struct, gc=False):
     """State of agents that keep nothing between rounds but their memory."""
+
+
+_NOTHING = Stateless()
 
 
 class Agent:
@@ -34,11 +38,14 @@ class Agent:
     State: ClassVar[type[msgspec.Struct] | None] = None
     """The struct, with a default for each field, that holds all that an agent has between rounds besides its
     memory. Runs whose agents all declare one are snapshotted."""
+    remembers: ClassVar[AnyMemory | None] = None
+    """The kind of memory that agents of this class have unless the preset names one; None: the full
+    history."""
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
         self.world: World = None  # type: ignore[assignment]  # see `enter`
-        self.state: Any = self.State() if self.State is not None else None
+        self.state: Any = _NOTHING if self.State is Stateless else self.State and self.State()
         self._memory: Memory | None = None
         self._rng: tuple[int, np.random.Generator] | None = None
 
@@ -46,7 +53,7 @@ class Agent:
         """Take the place in a group; called by the worker before the first step, and when a branch begins."""
         self.world = world
         if self._memory is not None:
-            self._memory.base = world.shared
+            self._memory = world.memories.taken_over(self, self._memory)
 
     async def step(self, observation: Any) -> Any:
         """Act once in a round and return what the scenario makes its tally of.
@@ -88,7 +95,7 @@ class Agent:
     def memory(self) -> Memory:
         """The conversation so far; the scenario's shared messages come first in it."""
         if self._memory is None:
-            self._memory = Memory(self.world.shared)
+            self._memory = self.world.memories.of(self)
         return self._memory
 
     @property

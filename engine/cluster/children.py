@@ -123,7 +123,7 @@ class Children:
 
 
 def _worker_main(setup: Setup, index: int, queue: LogQueue, parent: int) -> None:
-    _begin_child(queue)
+    _begin_child(queue, sum(len(share.members) for share in setup.placement.on(index)))
     node: WorkerNode | None = None
 
     def look(_signal: int, _frame: object) -> None:
@@ -156,14 +156,14 @@ def _service_main(setup: Setup, model: str, queue: LogQueue, parent: int) -> Non
     _serve(lambda context: ServiceNode(setup, model, context), f"model-{model}", setup)
 
 
-def _begin_child(queue: LogQueue) -> None:
+def _begin_child(queue: LogQueue, n_agents: int = 0) -> None:
     """Leave signals of the terminal to the coordinator, and send log records to its file."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     root = logging.getLogger()
     root.handlers = [logging.handlers.QueueHandler(queue)]
     root.setLevel(logging.INFO)
-    spare_the_living()
+    spare_the_living(n_agents)
     queue.cancel_join_thread()  # a child must not wait at exit for a coordinator that is gone
 
 
