@@ -1,6 +1,7 @@
 """The public API for authors of scenarios, explained in docs/scenarios.md. Import from here alone."""
 
 from engine.agents.agent import Agent, Stateless
+from engine.agents.births import Birth, NoRoom
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
@@ -20,6 +21,7 @@ __all__ = [
     "Agent",
     "AnswerFailed",
     "AskFailed",
+    "Birth",
     "CallFailed",
     "Choice",
     "Environment",
@@ -28,6 +30,7 @@ __all__ = [
     "List",
     "Memory",
     "Message",
+    "NoRoom",
     "NotAllowed",
     "Number",
     "Outcome",

@@ -38,6 +38,8 @@ def read_story(run: RunDirectory, agent: int, round_: int | None) -> Life:
     with Reader(run.run_file) as file, file.snapshot():
         facts = file.meta()
         n_agents, n_rounds = facts.get("agents"), facts.get("rounds")
+        if isinstance(n_agents, int) and isinstance(places := facts.get("places"), int):
+            n_agents += places
         if isinstance(n_agents, int) and not 0 <= agent < n_agents:
             hint = f"Agents are numbered from 0; the last one is {n_agents - 1}."
             raise UsageError(f"there is no agent {agent}", where=str(run.path), hint=hint)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.agents.memories.settings import AnyMemory
+from engine.agents.births import Birth, Community
 from engine.agents.memory import Memory
 from engine.agents.model import Model
 from engine.agents.post import Ask
@@ -38,9 +38,6 @@ class Agent:
     State: ClassVar[type[msgspec.Struct] | None] = None
     """The struct, with a default for each field, that holds all that an agent has between rounds besides its
     memory. Runs whose agents all declare one are snapshotted."""
-    remembers: ClassVar[AnyMemory | None] = None
-    """The kind of memory that agents of this class have unless the preset names one; None: the full
-    history."""
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
@@ -53,7 +50,7 @@ class Agent:
         """Take the place in a group; called by the worker before the first step, and when a branch begins."""
         self.world = world
         if self._memory is not None:
-            self._memory = world.memories.taken_over(self, self._memory)
+            self._memory.base = world.shared
 
     async def step(self, observation: Any) -> Any:
         """Act once in a round and return what the scenario makes its tally of.
@@ -86,6 +83,53 @@ class Agent:
         """
         return Ask(index(receiver), message)
 
+    def spawn(self, name: str = "", *, persona: str = "", **attributes: Any) -> None:
+        """Ask for a new agent in this group, with this one as its parent; it acts from the next round on.
+
+        By then it is in `children`, and in `named` if it has a name. Raises NoRoom when no more may come
+        (`[population.births]`), and RuntimeError where agents may not come and go.
+        """
+        self._community.spawn(self, name, persona, attributes)
+
+    def retire(self, who: int | None = None) -> None:
+        """Let this agent, or one of its children, act for the last time in this round.
+
+        Raises ValueError for anybody else, and RuntimeError where agents may not come and go.
+        """
+        self._community.retire(self, self.id if who is None else index(who))
+
+    @property
+    def children(self) -> tuple[int, ...]:
+        """Ids of those that this one has asked for, in order, retired ones included."""
+        community = self.world.community
+        return tuple(community.children.get(self.id, ())) if community else ()
+
+    @property
+    def parent(self) -> int | None:
+        """The agent that asked for this one; None for those that the run began with."""
+        return None if self._birth is None else self._birth.parent
+
+    @property
+    def name(self) -> str:
+        """What this agent is called."""
+        return f"agent {self.id}" if self._birth is None else self._birth.name
+
+    @property
+    def named(self) -> Mapping[str, int]:
+        """The ids of the group's newcomers, by name."""
+        return self.world.community.by_name if self.world.community else {}
+
+    @property
+    def _birth(self) -> Birth | None:
+        return self.world.community.births.get(self.id) if self.world.community else None
+
+    @property
+    def _community(self) -> Community:
+        if self.world.community is None:
+            kind = type(self.world.scenario).__name__
+            raise RuntimeError(f"agents come and go only where the scenario says so: {kind}.dynamic = True")
+        return self.world.community
+
     @property
     def model(self) -> Model:
         """The language model, or what stands in for it."""
@@ -95,24 +139,28 @@ class Agent:
     def memory(self) -> Memory:
         """The conversation so far; the scenario's shared messages come first in it."""
         if self._memory is None:
-            self._memory = self.world.memories.of(self)
+            self._memory = Memory(self.world.shared)
         return self._memory
 
     @property
     def attributes(self) -> dict[str, Any]:
         """What the preset's population says of this agent: values by attribute; empty if it says nothing."""
+        if self._birth is not None:
+            return dict(self._birth.wish.traits)
         return dict(self.world.people.person(self.id)) if self.world.people else {}
 
     @property
     def persona(self) -> str:
         """Who this agent is, in words, from the preset's persona template; empty if there is none."""
+        if self._birth is not None:
+            return self._birth.wish.persona
         return self.world.people.persona(self.id) if self.world.people else ""
 
     @property
     def neighbours(self) -> NDArray[np.int32]:
         """Ids of the agents that this one is joined to in the preset's networks, in order."""
         people = self.world.people
-        return people.neighbours(self.id) if people else np.empty(0, dtype=np.int32)
+        return people.neighbours(self.id) if people and self._birth is None else np.empty(0, dtype=np.int32)
 
     @property
     def environments(self) -> Mapping[str, Any]:

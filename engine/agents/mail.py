@@ -174,9 +174,13 @@ class Mail:
             self.outgoing[origin].replies.append(reply)
 
     def _check(self, world: Any, receiver: int) -> None:
-        if receiver not in world.members and not (
-            world.scenario.coupled and 0 <= receiver < world.scenario.n_agents
-        ):
+        community = world.community
+        if community is not None and (absence := community.absence(receiver)):
+            raise ValueError(absence)
+        if receiver in world.members or (community is not None and receiver in community.places):
+            return
+        n_ids = world.scenario.n_agents if community is None else community.n_ids
+        if not (world.scenario.coupled and 0 <= receiver < n_ids):
             raise ValueError(
                 f"agent {receiver} is not in group {world.group}, nor does the scenario couple its groups"
             )

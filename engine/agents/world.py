@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.models.protocol import Message
 
 if TYPE_CHECKING:
+    from engine.agents.births import Community
     from engine.agents.mail import Mail
     from engine.agents.model import Model
     from engine.population.people import People
@@ -17,6 +18,7 @@ class World:
     """One group on one worker: everything that an agent would otherwise carry a million times."""
 
     __slots__ = (
+        "community",
         "environments",
         "group",
         "mail",
@@ -43,6 +45,7 @@ class World:
         slice_: int = 0,
         people: People | None = None,
         environments: Mapping[str, Any] | None = None,
+        community: Community | None = None,
     ) -> None:
         self.group = group
         self.members = members
@@ -59,4 +62,6 @@ class World:
         """Who the agents are; None if the preset gives them no attributes."""
         self.environments = environments or {}
         """The environments of the group and those of the world, by name."""
+        self.community = community
+        """Who has come and gone; None where nobody may."""
         self.round = 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from engine.agents.births import Changes
 from engine.cluster import snapshots
 from engine.cluster.accounts import Accounts
 from engine.cluster.bill import Bill
@@ -360,9 +361,18 @@ class Coordinator:
     def _start(self, starts: list[Start]) -> None:
         for start in starts:
             observation = msgspec.Raw(msgspec.msgpack.encode(start.observation))
-            for share in self._placement.of(start.group):
-                expected = start.expected.get(share.worker, {})
-                self._outside.order(share.worker, Begin(start.group, start.round, observation, expected))
+            self._note(start.round, start.changes)
+            for worker in self._placement.workers_of(start.group):
+                expected = start.expected.get(worker, {})
+                order = Begin(start.group, start.round, observation, expected, start.changes)
+                self._outside.order(worker, order)
+
+    def _note(self, round_: int, changes: Changes) -> None:
+        wishes = [(birth, birth.wish) for birth in changes.born]
+        self._journal.births(
+            (birth.id, wish.parent, round_, birth.name, wish.traits, wish.persona) for birth, wish in wishes
+        )
+        self._journal.retirements([(agent, round_, by) for agent, by in changes.retired])
 
     def _failed(self, process: str, trouble: Trouble) -> None:
         if trouble.traceback:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from engine.agents.births import NOBODY, REFUSED
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, pack
 from engine.models.answers import Problem
+
+_HARMLESS = {Problem.RESENT, NOBODY, REFUSED}
+"""What says nothing about the answer of the agent that it is filed under."""
 
 
 class Ledger(Recorder):
@@ -22,7 +26,7 @@ class Ledger(Recorder):
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record and count a failed reply or agent."""
         self.counts[kind] += 1
-        if kind != Problem.RESENT:
+        if kind not in _HARMLESS:
             self._affected.add(key >> CALL_BITS)
         super().failure(key, kind, detail, action, traceback)
 

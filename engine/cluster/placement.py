@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import cycle, pairwise
 from typing import NamedTuple
 
 
 class Share(NamedTuple):
-    """The members of one group that live on one worker."""
+    """Members of one group that live on one worker."""
 
     worker: int
     group: int
     members: range
+    block: int = 0
+    """0 for those that the run begins with; from 1: places of newcomers."""
+
+
+BLOCKS = 8
+"""In so many parts each worker has the places of newcomers: they are taken one after the other, and newcomers
+are to be spread over the workers."""
 
 
 def split(total: range, parts: int) -> list[range]:
@@ -28,17 +36,33 @@ def split(total: range, parts: int) -> list[range]:
 
 
 class Placement:
-    """With at least as many groups as workers, each group is whole on one worker; else groups are spread."""
+    """With at least as many groups as workers, each group is whole on one worker; else groups are spread.
 
-    def __init__(self, n_agents: int, n_groups: int, n_workers: int) -> None:
+    The ids of newcomers follow those of the agents that a run begins with, `n_places` for each group.
+    """
+
+    def __init__(self, n_agents: int, n_groups: int, n_workers: int, n_places: int = 0) -> None:
         self.n_agents = n_agents
+        self.n_ids = n_agents + n_groups * n_places
+        """Those of all agents that there may be are below this number."""
         self.n_workers = min(n_workers, n_agents)
         self.groups = split(range(n_agents), n_groups)
-        self.shares = list(self._place())
+        self._n_places = n_places
+        self.shares = self._place()
+        self.shares += self._reserved() if n_places else []
         self._starts = [share.members.start for share in self.shares]
         self._of: dict[int, list[Share]] = defaultdict(list)
         for share in self.shares:
             self._of[share.group].append(share)
+
+    def _reserved(self) -> Iterator[Share]:
+        workers_of: dict[int, list[int]] = defaultdict(list)
+        for share in self.shares:
+            workers_of[share.group].append(share.worker)
+        for group, workers in workers_of.items():
+            blocks = filter(None, split(self.places_of(group), BLOCKS * len(workers)))
+            for number, (worker, block) in enumerate(zip(cycle(workers), blocks), start=1):
+                yield Share(worker, group, block, number)
 
     def _place(self) -> list[Share]:
         workers = range(self.n_workers)
@@ -50,6 +74,11 @@ class Placement:
             parts = zip(workers_of_g, split(self.groups[g], len(workers_of_g)), strict=True)
             shares += [Share(w, g, members) for w, members in parts if members]
         return shares
+
+    def places_of(self, group: int) -> range:
+        """Return the ids of a group's newcomers, born or not."""
+        first = self.n_agents + group * self._n_places
+        return range(first, first + self._n_places)
 
     def worker_of(self, agent: int) -> int:
         """Return the worker on which an agent lives."""
@@ -66,3 +95,7 @@ class Placement:
     def of(self, group: int) -> list[Share]:
         """Return the shares of one group, in agent order."""
         return self._of[group]
+
+    def workers_of(self, group: int) -> list[int]:
+        """Return the workers on which a group has members."""
+        return list(dict.fromkeys(share.worker for share in self._of[group]))

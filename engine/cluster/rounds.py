@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from engine.agents.births import Changes
 from engine.cluster.placement import Placement
+from engine.cluster.register import Register
 from engine.cluster.wire import Settled, ShareDone
 from engine.environments.addresses import WORLD, Addresses
 from engine.journal.snapshots import Snapshot
@@ -22,8 +24,8 @@ Stats = dict[str, int | float | str | None]
 class GroupRound:
     """What is known of one group in one round."""
 
-    parts: dict[int, ShareDone] = field(default_factory=dict)
-    """By worker."""
+    parts: dict[tuple[int, int], ShareDone] = field(default_factory=dict)
+    """By block and worker, so that their order is that of the agents."""
     outcome: Outcome | None = None
     began: float = 0.0
     """Seconds on the clock that measures."""
@@ -53,6 +55,8 @@ class Start:
     observation: Any
     expected: dict[int, dict[int, int]]
     """By worker: messages to be in before the group begins there, by the group they come from."""
+    changes: Changes = field(default_factory=Changes)
+    """Who has come and gone."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class Rounds:
         self._addresses = addresses
         self._world: dict[int, Settled] = {}
         """What the environments of the world made of rounds that are not over yet, or have just been."""
+        self._registers: dict[int, Register] = {}
         self._snapshot = snapshot
         self.finished = snapshot.round if snapshot else 0
         """Rounds that all groups have ended."""
@@ -122,7 +127,7 @@ class Rounds:
     def take(self, worker: int, done: ShareDone) -> Progressed:
         """Note a share's end; after a group's last one its environments are to end the round too."""
         state = self._open[done.round][done.group]
-        state.parts[worker] = done
+        state.parts[done.block, worker] = done
         shares = self._placement.of(done.group)
         if len(state.parts) < len(shares):
             return Progressed()
@@ -197,7 +202,7 @@ class Rounds:
 
     def unaffected(self, round_: int, groups: Iterable[GroupRound]) -> Stats | None:
         """Return the stats of a round that is over, without the affected agents; None if there are none."""
-        parts = [part for state in groups for _, part in sorted(state.parts.items())]
+        parts = [part for state in groups for _, part in sorted(state.parts.items()) if not part.is_empty]
         if not any(part.unaffected for part in parts):
             return None
         parts.sort(key=lambda part: part.group)
@@ -215,8 +220,8 @@ class Rounds:
         return self.finished >= self._last
 
     def _tallies(self, round_: int, group: int) -> list[Any]:
-        parts = self._open[round_][group].parts
-        return [msgspec.msgpack.decode(parts[share.worker].tally) for share in self._placement.of(group)]
+        parts = sorted(self._open[round_][group].parts.items())
+        return [msgspec.msgpack.decode(part.tally) for _, part in parts if not part.is_empty]
 
     def _next(self, round_: int, group: int) -> list[Start]:
         if round_ == self._last:
@@ -233,7 +238,19 @@ class Rounds:
         outcome = groups[group].outcome
         assert outcome is not None
         self._open[round_ + 1][group].began = self._clock()
-        return Start(group, round_ + 1, outcome.observation, self._expected(round_, sources))
+        expected = self._expected(round_, sources)
+        return Start(group, round_ + 1, outcome.observation, expected, self._changes(group, round_))
+
+    def _changes(self, group: int, round_: int) -> Changes:
+        """Settle who comes and who goes after a round."""
+        parts = [part for _, part in sorted(self._open[round_][group].parts.items())]
+        wishes = [wish for part in parts for wish in part.wishes]
+        retiring = [going for part in parts for going in part.retiring]
+        if not wishes and not retiring:
+            return Changes()
+        if group not in self._registers:
+            self._registers[group] = Register(self._placement.places_of(group))
+        return self._registers[group].change(round_ + 1, wishes, retiring)
 
     def _expected(self, round_: int, sources: list[int]) -> dict[int, dict[int, int]]:
         """Return how many messages of a round a worker waits for, by the groups they come from."""

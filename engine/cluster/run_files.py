@@ -57,9 +57,11 @@ class RunFiles:
                 "description": preset.description,
                 "scenario": preset.scenario.scenario_name,
                 "agents": preset.population.size,
+                "places": setup.placement.n_ids - preset.population.size,
                 "rounds": preset.scenario.rounds,
                 "groups": preset.scenario.groups,
                 "seed": preset.seed,
+                "dynamic": int(setup.scenario_type.dynamic),
                 "all_act": int(setup.scenario_type.acts is Scenario.acts),
             }
         )

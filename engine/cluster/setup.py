@@ -117,7 +117,8 @@ class Setup:
         """Who lives where."""
         preset = self.preset
         n_workers = preset.engine.workers or n_cores()
-        return Placement(preset.population.size, preset.scenario.groups, n_workers)
+        n_places = preset.population.births.per_group if self.scenario_type.dynamic else 0
+        return Placement(preset.population.size, preset.scenario.groups, n_workers, n_places)
 
     @cached_property
     def addresses(self) -> Addresses:
@@ -125,14 +126,14 @@ class Setup:
         placement = self.placement
         kinds = self.scenario_type.environments
         return Addresses(
-            kinds, placement.n_agents, len(placement.groups), lambda group: placement.of(group)[0].worker
+            kinds, placement.n_ids, len(placement.groups), lambda group: placement.of(group)[0].worker
         )
 
     @cached_property
     def people(self) -> People | None:
         """Who the agents are; None if they differ by their numbers alone. Raises PopulationError."""
         population = self.preset.population
-        if population == Population(size=population.size):
+        if population == Population(size=population.size, births=population.births):
             return None
         from engine.population.build import build
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.agents.agent import Agent
+from engine.agents.births import NOBODY, Wish
 from engine.agents.effects import AnswerFailed
 from engine.agents.frozen import Frozen, declares_state, freeze, thaw
 from engine.agents.mail import Mail
@@ -20,6 +21,7 @@ from engine.agents.world import World
 from engine.cluster.slices import Codes
 from engine.journal.history import DEADLINE
 from engine.keys import pack
+from engine.scenarios.scenario import Scenario
 
 MAX_TRACEBACK_CHARS = 8000
 
@@ -49,13 +51,22 @@ class Share:
         mail: Mail,
         record: Record,
         done: Callable[[Share], None],
+        block: int = 0,
     ) -> None:
+        """`block` is 0 for members that the run begins with; others are not there before they are born."""
+        self.block = block
+        self._counts = int(not block)  # those whom nobody could count on are not in what is shown as progress
         self.members = members
         self._cast, *self._later_casts = casts
         self.world = self._cast.worlds[0]
         self.group = self.world.group
+        self._community = self.world.community
         self.sent: dict[int, int] = {}
         self.outstanding = 0
+        self.wishes: list[Wish] = []
+        """Children asked for in this round."""
+        self.retiring: list[tuple[int, int]] = []
+        """Who is to retire after this round, and who has said so."""
         self.values: list[Any] = []
         self.n_answered = 0
         self.n_excluded = 0
@@ -83,13 +94,15 @@ class Share:
         for world in self._cast.worlds:
             world.round = round_
         self._observation = observation
-        self._acts = self.world.scenario.acts(round_, self.members, observation)
-        self.sent = {}
+        self._acts = None if self.block else self.world.scenario.acts(round_, self.members, observation)
+        self.sent, self.wishes, self.retiring = {}, [], []
         self.values = [None] * len(self.members)
         self.n_answered = self.n_excluded = 0
         self._next = 0
         self._n_left = len(self.members)
         self._is_open = True
+        if not self.born:
+            self._next, self._n_left = len(self.members), 0
 
     @property
     def has_next(self) -> bool:
@@ -98,6 +111,10 @@ class Share:
 
     def start_up_to(self, n: int) -> int:
         """Start the next members' turns, `n` at most; return how many."""
+        if not self.born:
+            for agent_id in self.members if self._mail.has_questions else ():
+                self._mail.idle(agent_id)
+            self.settle()
         last = min(self._next + n, len(self.members))
         started = last - self._next
         while self._next < last:
@@ -110,6 +127,9 @@ class Share:
         round_ = self.world.round
         if self._acts is not None and not self._is_due(self._acts, index, agent_id):
             self._ended(agent_id)
+            return
+        if self._community is not None and self._community.absence(agent_id):
+            self._left(agent_id)
             return
         if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
             self.stopped.add(agent_id)
@@ -131,9 +151,13 @@ class Share:
             raise AskFailed(f"agent {agent_id} has stopped")
         if round_ < self.world.round:
             raise AskFailed(f"round {round_} is over")
+        if round_ > self.world.round:  # nor is it known yet who will be there by then
+            return None
+        if self._community is not None and (absence := self._community.absence(agent_id)):
+            raise AskFailed(absence)
         index = agent_id - self.members.start
         acting = index >= self._next or agent_id in self._scheduler.active
-        return None if acting or self.world.round != round_ else self._agents[index]
+        return None if acting else self._agents[index]
 
     def returned(self, activation: Activation, value: Any) -> None:
         """Take the value of a step."""
@@ -200,8 +224,10 @@ class Share:
             self._mail.put_back(agent_id, round_, kept.inbox)
 
     def _enter(self, index: int) -> Agent:
-        world = self._cast.world_of(index)
-        agent: Agent = world.scenario.agent(self.members[index])
+        birth = self._community.births.get(self.members[index]) if self._community is not None else None
+        world = self._cast.world_of(index) if birth is None else self._cast.worlds[birth.wish.slice]
+        scenario: Scenario = world.scenario
+        agent = scenario.agent(self.members[index]) if birth is None else scenario.newcomer(birth)
         agent.enter(world)
         self._agents[index] = agent
         return agent
@@ -220,7 +246,23 @@ class Share:
         self.world = cast.worlds[0]
         for index, agent in enumerate(self._agents):
             if agent is not None:
-                agent.enter(cast.world_of(index))
+                agent.enter(cast.worlds[agent.world.slice] if self.block else cast.world_of(index))
+
+    def _left(self, agent_id: int) -> None:
+        """Skip one who is not there; what was told to it in its last round reaches nobody."""
+        self._agents[agent_id - self.members.start] = None
+        for sender, _ in self._mail.letters(agent_id, self.world.round - 1):
+            detail = f"told by {sender}, which could not know"
+            self._record.failure(pack(self.world.round, agent_id), NOBODY, detail, "dropped")
+        self._ended(agent_id)
+
+    @property
+    def born(self) -> range:
+        """Those members that have been born: of newcomers the first ones, as places are taken in order."""
+        if not self.block or self._community is None:
+            return self.members
+        next_ = self._community.places.start + len(self._community.births)
+        return range(self.members.start, max(self.members.start, min(self.members.stop, next_)))
 
     def _stop(self, agent_id: int, key: int, error: BaseException, kind: str) -> None:
         self.stopped.add(agent_id)
@@ -231,7 +273,7 @@ class Share:
 
     def _ended(self, agent_id: int) -> None:
         self._n_left -= 1
-        self.n_ended += 1
+        self.n_ended += self._counts
         if self._mail.has_questions:
             self._mail.idle(agent_id)
         self.settle()

@@ -28,9 +28,10 @@ def every(setup: Setup) -> int:
     """Return the number of rounds between snapshots; 0 for none.
 
     There are none in a replay, which shows that the replies are enough, nor where an answer may stand for a
-    later one, nor with environments: agents' last answers and environments are in no snapshot.
+    later one, nor with environments, nor where agents come and go: last answers, environments and births are
+    in no snapshot.
     """
-    if setup.scenario_type.environments:
+    if setup.scenario_type.environments or setup.scenario_type.dynamic:
         return 0
     uses_last = any(s.preset.answers.on_failure == "last" for _, s in setup.phases)
     return 0 if setup.replay_of or uses_last else setup.preset.journal.snapshot_every

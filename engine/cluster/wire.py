@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from engine.agents.births import Changes, Wish
 from engine.models.spent import Spent
 
 
@@ -49,6 +50,8 @@ class Begin(msgspec.Struct, array_like=True, tag=1):
     round: int
     observation: msgspec.Raw
     expected: dict[int, int]
+    changes: Changes = Changes()
+    """Who has come and gone since the round before."""
 
 
 class Settle(msgspec.Struct, array_like=True, tag=11):
@@ -97,7 +100,7 @@ class Ready(msgspec.Struct, array_like=True, tag=4):
 
 
 class ShareDone(msgspec.Struct, array_like=True, tag=5):
-    """All members of a group on this worker have ended a round."""
+    """Members of a group on this worker have ended a round."""
 
     group: int
     round: int
@@ -112,6 +115,14 @@ class ShareDone(msgspec.Struct, array_like=True, tag=5):
     """Members with an entry in the failure ledger in this round."""
     unaffected: bytes = b""
     """The tally without them, packed like `tally`; empty if there are none."""
+    block: int = 0
+    """0: those that the run began with; from 1: newcomers, in parts."""
+    wishes: list[Wish] = []
+    """Children that members have asked for, in the order of the members."""
+    retiring: list[tuple[int, int]] = []
+    """Who is to retire, and who has said so."""
+    is_empty: bool = False
+    """Whether none of these newcomers has been born; then there is no tally."""
 
 
 class Settled(msgspec.Struct, array_like=True, tag=12):

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from engine.agents.agent import Agent
+from engine.agents.births import REFUSED, Community
 from engine.agents.divergence import Beyond
 from engine.agents.mail import Mail
 from engine.agents.model import Model
@@ -25,6 +26,7 @@ from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
 from engine.cluster import snapshots
 from engine.cluster.ledger import Ledger
+from engine.cluster.placement import Share as Place
 from engine.cluster.setup import Setup
 from engine.cluster.share import Cast, Share
 from engine.cluster.wire import Begin, Settle, Settled, ShareDone, ToCoordinator
@@ -34,7 +36,7 @@ from engine.environments.environment import Environment
 from engine.environments.host import Host
 from engine.journal.batch import JournalBatch
 from engine.journal.history import History
-from engine.keys import unpack
+from engine.keys import pack, unpack
 from engine.models.protocol import RequestBatch, Result
 from engine.models.spent import Spent
 from engine.scenarios.scenario import Scenario
@@ -48,6 +50,9 @@ CALLS = 10_000
 
 MAX_UNWRITTEN = 200_000
 """Journal rows that may be on their way to the file before a worker starts no more agents."""
+
+
+_NOTHING = msgspec.msgpack.encode(None)
 
 
 class Outbox(Protocol):
@@ -113,15 +118,16 @@ class Worker:
             make=self._environment,
             beyond=beyond,
         )
+        self._communities: dict[int, Community] = {}
         self._phases = [
             Phase(first, s, self.models if s is setup else self._models_of(s, past), s.scenarios())
             for first, s in setup.phases
         ]
-        self._shares = [
-            self._share(placement.groups[s.group], s.group, s.members) for s in placement.on(index)
-        ]
+        self._shares = [self._share(placement.groups[s.group], s) for s in placement.on(index)]
         self._starts = [share.members.start for share in self._shares]
-        self._by_group = {share.group: share for share in self._shares}
+        self._by_group: dict[int, list[Share]] = {}
+        for share in self._shares:
+            self._by_group.setdefault(share.group, []).append(share)
         self._observations = msgspec.msgpack.Decoder(setup.scenario_type.Observation)
         self._starting: deque[Share] = deque()
         self._held: list[Begin | Settle] = []
@@ -290,10 +296,17 @@ class Worker:
                     self._messages.append(Settled(order.group, order.round, reports, sent))
 
     def _begin(self, order: Begin) -> None:
-        share = self._by_group[order.group]
-        self._remember(share, order)
-        share.begin(order.round, self._observations.decode(order.observation))
-        self._starting.append(share)
+        shares = self._by_group[order.group]
+        community = shares[0].world.community
+        if order.changes and community is not None:
+            community.change(order.changes)
+        for share in shares:
+            self._remember(share, order)
+            share.begin(order.round, self._observations.decode(order.observation))
+            self._starting.append(share)
+        for parent, why in order.changes.refused:
+            if any(parent in share.members for share in shares):
+                self._ledger.failure(pack(order.round, parent), REFUSED, why, "no newcomer")
 
     def _remember(self, share: Share, order: Begin) -> None:
         """Go on from a snapshot if the first round to begin is a later one; make one when it is time."""
@@ -307,7 +320,8 @@ class Worker:
                 self.flush_journal()  # a part is large enough for a message
 
     def _share_done(self, share: Share) -> None:
-        tally = self._tally(share)
+        is_empty = not share.born
+        tally = _NOTHING if is_empty else self._tally(share)
         affected = self._ledger.take_affected(share.world.round, share.members)
         for index in affected:
             share.values[index] = None
@@ -324,15 +338,20 @@ class Worker:
                 share.sent,
                 len(affected),
                 unaffected,
+                share.block,
+                share.wishes,
+                share.retiring,
+                is_empty,
             )
         )
 
     def _tally(self, share: Share) -> bytes:
-        return msgspec.msgpack.encode(share.world.scenario.tally(share.members, share.values))
+        born = share.born
+        return msgspec.msgpack.encode(share.world.scenario.tally(born, share.values[: len(born)]))
 
     def _worker_of(self, receiver: int) -> int:
         placement = self._setup.placement
-        if receiver < placement.n_agents:
+        if receiver < placement.n_ids:
             return placement.worker_of(receiver)
         return self._setup.addresses.worker_of(receiver)
 
@@ -371,18 +390,20 @@ class Worker:
             for role in setup.roles
         }
 
-    def _share(self, members_of_group: range, group: int, members: range) -> Share:
+    def _share(self, members_of_group: range, place: Place) -> Share:
         return Share(
-            members,
-            [self._cast(phase, members_of_group, group, members) for phase in self._phases],
+            place.members,
+            [self._cast(phase, members_of_group, place) for phase in self._phases],
             scheduler=self.scheduler,
             mail=self._mail,
             record=self._ledger,
             done=self._share_done,
+            block=place.block,
         )
 
-    def _cast(self, phase: Phase, members_of_group: range, group: int, members: range) -> Cast:
+    def _cast(self, phase: Phase, members_of_group: range, place: Place) -> Cast:
         """Each slice has a world of its own: its model, and the scenario with its settings."""
+        group, members = place.group, place.members
         changed = phase.setup.preset.population != self._population
         addresses = self._setup.addresses
         environments = handles(self._environments, addresses.of(group), addresses.kinds)
@@ -398,10 +419,20 @@ class Worker:
                 people=phase.setup.people if changed else self._people,
                 slice_=number,
                 environments=environments,
+                community=self._community_of(group),
             )
             for number, (scenario, model) in enumerate(
                 zip(phase.scenarios, phase.setup.slice_models, strict=True)
             )
         ]
-        codes = phase.setup.slice_codes
+        codes = None if place.block else phase.setup.slice_codes
         return Cast(phase.first_round, worlds, None if codes is None else codes[members.start : members.stop])
+
+    def _community_of(self, group: int) -> Community | None:
+        if not self._setup.scenario_type.dynamic:
+            return None
+        if group not in self._communities:
+            placement, births = self._setup.placement, self._setup.preset.population.births
+            places = placement.places_of(group)
+            self._communities[group] = Community(self.scheduler, places, placement.n_ids, births.per_parent)
+        return self._communities[group]

@@ -153,6 +153,23 @@ CREATE TABLE personas (      -- who agents are, in words
   text TEXT
 )"""
 
+_BIRTHS = """
+CREATE TABLE births (        -- agents that came while the run went on
+  agent INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,   -- the agent that asked for it
+  round INTEGER NOT NULL,    -- the first in which it acts
+  name TEXT,
+  attributes TEXT,           -- JSON, from its parent
+  persona TEXT               -- likewise
+)"""
+
+_RETIREMENTS = """
+CREATE TABLE retirements (   -- agents that left while the run went on
+  agent INTEGER PRIMARY KEY,
+  round INTEGER NOT NULL,    -- the first in which it does not act
+  said_by INTEGER NOT NULL   -- itself, or its parent
+)"""
+
 _POPULATION = """
 CREATE TABLE population (    -- how close people come to what the preset asks for
   part TEXT PRIMARY KEY,
@@ -191,7 +208,16 @@ def v1_first(db: Database) -> None:
     """Make tables and views."""
     of_replies = (_REPLIES, _PREFIXES, _FORMS, _MODELS, _SLICES, _FAILURES)
     of_runs = (_MESSAGES, _CALLS, _ROUNDS, _EVENTS, _META, _SNAPSHOTS)
-    for table in (*of_replies, *of_runs, PEOPLE.format(""), _WORDS, _PERSONAS, _POPULATION):
+    for table in (
+        *of_replies,
+        *of_runs,
+        PEOPLE.format(""),
+        _WORDS,
+        _PERSONAS,
+        _POPULATION,
+        _BIRTHS,
+        _RETIREMENTS,
+    ):
         db.execute(table)
     for name, select in VIEWS.items():
         db.create_view(name, select)

@@ -67,6 +67,8 @@ _SLICES = _insert("REPLACE", "slices", ("id", "name"))
 _ROUNDS = _insert("IGNORE", "rounds", ROUND_COLUMNS)
 _EVENTS = _insert("ABORT", "events", ("time", "kind", "detail"))
 _PERSONAS = _insert("REPLACE", "personas", ("agent", "written", "text"))
+_BIRTHS = _insert("IGNORE", "births", ("agent", "parent", "round", "name", "attributes", "persona"))
+_RETIREMENTS = _insert("IGNORE", "retirements", ("agent", "round", "said_by"))
 _POPULATION = _insert("REPLACE", "population", ("part", "report"))
 _SNAPSHOTS = _insert("REPLACE", "_snapshots", SNAPSHOT_COLUMNS)
 _META = _insert("REPLACE", "meta", ("key", "value"))
@@ -168,6 +170,20 @@ class Writer:
             self._put(
                 _PERSONAS, [(agent, int(written), storable_text(text)) for agent, written, text in part]
             )
+
+    def births(self, rows: Iterable[tuple[int, int, int, str, Any, str]]) -> None:
+        """Take newcomers: agent, parent, first round, name, attributes and persona."""
+        self._put(
+            _BIRTHS,
+            [
+                (agent, parent, round_, storable_text(name), json_text(attributes), storable_text(persona))
+                for agent, parent, round_, name, attributes, persona in rows
+            ],
+        )
+
+    def retirements(self, rows: Sequence[tuple[int, int, int]]) -> None:
+        """Take those who left: agent, first round without it, and who said so."""
+        self._put(_RETIREMENTS, rows)
 
     def population(self, part: str, report: Any) -> None:
         """Note a part of the report on the population."""

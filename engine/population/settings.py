@@ -206,6 +206,15 @@ class Constraint(Table, frozen=True, kw_only=True):
     """What it is for; shown when it cannot hold."""
 
 
+class Births(Table, frozen=True, kw_only=True):
+    """`[population.births]`: agents that come while a scenario runs whose agents may come and go."""
+
+    per_group: Annotated[int, Meta(ge=0, le=MAX_AGENTS)] = 0
+    """Newcomers that a group may have in the whole run."""
+    per_parent: Annotated[int, Meta(ge=0)] | None = None
+    """Newcomers that one agent may ask for; as many as the group may have if not given."""
+
+
 class Population(Table, frozen=True, kw_only=True):
     """`[population]`: who takes part."""
 
@@ -230,3 +239,5 @@ class Population(Table, frozen=True, kw_only=True):
     the same worker, or as they were drawn."""
     persona: Persona | None = None
     """Who they are, in words."""
+    births: Births = Births()
+    """How many may come while the run goes on."""

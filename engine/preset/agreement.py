@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from engine.errors import ModelError
+from engine.keys import MAX_AGENTS
 from engine.models.settings import Dummy, Policy
-from engine.population.settings import Population
+from engine.population.settings import Births, Population
 from engine.preset.check import faults
 from engine.preset.prices import price_problems
 from engine.preset.problems import Problem
@@ -51,8 +52,10 @@ def _scenario(tables: Tables) -> Iterator[Problem]:
 
 
 def _population(tables: Tables) -> Iterator[Problem]:
-    population = tables.get("population")
-    if population and msgspec.structs.replace(population, size=1) != Population(size=1):
+    population, scenario = tables.get("population"), tables.get("scenario")
+    if population and scenario:
+        yield from _births(population, scenario)
+    if population and msgspec.structs.replace(population, size=1, births=Births()) != Population(size=1):
         from engine.population.check import faults as population_faults  # brings numpy along
 
         for path, what, allowed, near in population_faults(population):
@@ -60,6 +63,15 @@ def _population(tables: Tables) -> Iterator[Problem]:
         if population.persona and population.persona.writer:
             where = ("population", "persona", "writer", "model")
             yield from _model_name(tables, population.persona.writer.model, where)
+
+
+def _births(population: Population, scenario: Any) -> Iterator[Problem]:
+    n, where = population.births.per_group, ("population", "births", "per_group")
+    if n and not registry.find(scenario.scenario_name).dynamic:
+        yield Problem(path=where, what=f"nobody is born in scenario {scenario.scenario_name}", allowed="0")
+    elif population.size + n * scenario.groups > MAX_AGENTS:
+        most = (MAX_AGENTS - population.size) // scenario.groups
+        yield Problem(path=where, what=f"{n:,} is more than there are numbers for", allowed=f"0 to {most:,}")
 
 
 def _models(tables: Tables) -> Iterator[tuple[Path, Any]]:

@@ -11,6 +11,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from engine.agents.agent import Agent
+from engine.agents.births import Birth
 from engine.environments.environment import Environment
 from engine.keys import MAX_ROUNDS
 from engine.models.policy import Rule
@@ -72,6 +73,8 @@ class Scenario:
     coupled: ClassVar[bool] = False
     """Whether groups depend on each other: then they may exchange messages, and none begins a round before
     all have ended the last."""
+    dynamic: ClassVar[bool] = False
+    """Whether agents may come and go while it runs (`Agent.spawn`, `Agent.retire`)."""
     environments: ClassVar[Mapping[str, type[Environment]]] = {}
     """Environments by name, made with no arguments; one of the world needs `coupled`."""
     policies: ClassVar[Mapping[str, Rule]] = {}
@@ -101,6 +104,10 @@ class Scenario:
     def agent(self, agent_id: int) -> Agent:
         """Make one agent. Called when it first acts; must depend on nothing but the id and the settings."""
         raise NotImplementedError
+
+    def newcomer(self, birth: Birth) -> Agent:
+        """Make an agent that another one has asked for; one like all others as it is here."""
+        return self.agent(birth.id)
 
     def shared(self, group: int) -> tuple[Message, ...]:
         """Return the messages that every member's conversation begins with; they are computed once."""
@@ -141,8 +148,9 @@ class Scenario:
     def acts(self, round_: int, members: range, observation: Any) -> NDArray[np.bool_] | None:
         """Say which of some members of a group act in a round; None for all.
 
-        An agent that got a message acts in any case. Must depend on nothing but the arguments, the settings
-        and the seed. Called on each worker for the members that it holds.
+        An agent that got a message acts in any case, and so does one that was born since the start. Must
+        depend on nothing but the arguments, the settings, the seed and `people`. Called on each
+        worker for the members that it holds.
         """
         return None
 

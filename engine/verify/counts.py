@@ -30,7 +30,7 @@ _ANSWERED = "SELECT count(*) FROM answers WHERE key >= ? AND key < ?"
 
 def rounds(subject: Subject) -> Iterator[Check]:
     """Answered, excluded and failed agents are all agents; groups add up to the whole; so do histograms."""
-    check, n_agents = Check("counts of rounds add up"), subject.fact("agents")
+    check, n_agents = Check("counts of rounds add up"), _ids(subject)
     rows = subject.file.rows(_ALL)
     with subject.file.reading():
         ends = [Round.from_row(row) for row in rows]
@@ -39,7 +39,7 @@ def rounds(subject: Subject) -> Iterator[Check]:
         check.unchecked.append("the file does not say how many agents there are")
         yield check
         return
-    all_act = subject.fact("all_act") != 0
+    all_act = subject.fact("all_act") != 0 and not subject.fact("dynamic")
     stopped, n_stopped = dict(subject.file.rows(_STOPPED)), 0
     for number, end in enumerate(overall, start=1):
         n_stopped += stopped.get(end.round, 0)
@@ -54,7 +54,7 @@ def rounds(subject: Subject) -> Iterator[Check]:
 def replies(subject: Subject) -> Iterator[Check]:
     """Replies belong to agents and rounds of the run; those without an answer are in the failure ledger."""
     check = Check("replies, rounds and failures agree")
-    n_agents, n_rounds = subject.fact("agents"), subject.fact("rounds")
+    n_agents, n_rounds = _ids(subject), subject.fact("rounds")
     if n_agents is not None and n_rounds is not None:
         for (key,) in subject.file.rows(_BEYOND, n_agents, n_rounds):
             check.add(f"a reply of {_turn(key)}, of {n_agents:,} agents and {n_rounds:,} rounds")
@@ -66,6 +66,12 @@ def replies(subject: Subject) -> Iterator[Check]:
     for end in subject.file.rounds():
         _check_round(subject, end, check)
     yield check
+
+
+def _ids(subject: Subject) -> int | None:
+    """Return how many agents there may be."""
+    n_agents = subject.fact("agents")
+    return None if n_agents is None else n_agents + (subject.fact("places") or 0)
 
 
 def _problems(end: Round, number: int, n_agents: int, n_stopped: int, *, all_act: bool) -> Iterator[str]:

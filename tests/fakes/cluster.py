@@ -119,9 +119,10 @@ class Cluster:
     def _start(self, starts: list[Start]) -> None:
         for start in starts:
             packed = msgspec.Raw(msgspec.msgpack.encode(start.observation))
-            for share in self.setup.placement.of(start.group):
-                begin = Begin(start.group, start.round, packed, start.expected.get(share.worker, {}))
-                self.later(lambda worker, begin=begin: worker.begin(begin), share.worker)
+            for there in self.setup.placement.workers_of(start.group):
+                expected = start.expected.get(there, {})
+                begin = Begin(start.group, start.round, packed, expected, start.changes)
+                self.later(lambda worker, begin=begin: worker.begin(begin), there)
 
 
 def _through_the_wire(thing: Any) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from engine.agents.agent import Agent
+from engine.agents.births import NoRoom
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.mail import AskFailed
 from engine.agents.memory import Prompt
@@ -137,6 +138,7 @@ class Improviser(Agent):
 
     async def act(self, dice: Random, total: int) -> int:
         kinds = ["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"]
+        kinds += ["spawn", "retire"]
         kinds += ["deal", "deal", "bid"] if self.environments else []
         kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
         match kind:
@@ -154,11 +156,23 @@ class Improviser(Agent):
             case "bid":
                 stall = self.environments[dice.choice(list(self.environments))]
                 dice.choice([stall.bid, stall.bid, stall.sign_up])(total)
+            case "spawn":
+                return self.beget(dice, total)
+            case "retire":
+                if dice.random() < 0.3:
+                    self.retire(dice.choice([self.id, *self.children]))
             case "pause":
                 await asyncio.sleep(0)
             case _:
                 return int(self.rng.integers(1000))
         return 1
+
+    def beget(self, dice: Random, total: int) -> int:
+        try:
+            self.spawn(dice.choice(["", "", "Ann", "Bob"]), persona=f"One of {total}.", luck=total % 100)
+        except NoRoom as error:
+            return len(str(error))
+        return len(self.children) + len(self.named) + int(self.attributes.get("luck", 0))
 
     async def chat(self, dice: Random, total: int) -> int:
         remembers, catches = dice.random() < 0.3, dice.random() < 0.5
@@ -227,12 +241,14 @@ class Improviser(Agent):
         crowd = dice.random() < 0.5
         return self.ask(later[-1] if crowd else dice.choice(later), ["ask", total]) if later else None
 
-    def within_reach(self) -> range:
-        world = self.world
-        return range(world.scenario.n_agents) if world.scenario.coupled else world.members
+    def within_reach(self) -> list[int]:
+        world, community = self.world, self.world.community
+        assert community is not None
+        known = [*(range(world.scenario.n_agents) if world.scenario.coupled else world.members)]
+        return [agent for agent in known + sorted(community.births) if not community.absence(agent)]
 
     async def receive(self, message: Any, sender: int) -> int:
-        if sender >= self.world.scenario.n_agents:  # an environment tells in the order of what happens there
+        if not isinstance(message, list):  # an environment tells in the order of what happens there
             self.heard += number_of(message) % PRIME
             return 0
         kind, number = message
@@ -321,6 +337,7 @@ class Square(Stall):
 class Improvise(Scenario):
     Settings = ImproviseSettings
     Observation = float
+    dynamic = True
     environments = {"stall": Stall}
     settings: ImproviseSettings
 

@@ -50,6 +50,7 @@ class Town:
                 mail=self.office(agent.id).mail,
                 group=0,
                 members=self.members,
+                community=None,
                 scenario=self.scenario,
                 round=self.round,
             )

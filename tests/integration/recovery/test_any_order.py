@@ -15,6 +15,7 @@ import pytest
 
 from engine.keys import unpack
 from engine.models.settings import Policy
+from engine.population.settings import Births
 from engine.preset.schema import Answers, Engine, Journal, Population, Preset
 from tests.fakes.improvise import CoupledSettings, ImproviseSettings
 from tests.fakes.journals import EXACTLY, WHATEVER_THE_TURNS, content, differences, keys
@@ -42,7 +43,10 @@ def any_preset(dice: Random, *, stateful: bool = False, circles: bool = False) -
     return Preset(
         name="any",
         scenario=settings,
-        population=Population(size=size),
+        population=Population(
+            size=size,
+            births=Births(per_group=dice.choice([0, 1, 20]), per_parent=dice.choice([None, 1])),
+        ),
         model=Policy(policy="echo"),
         answers=Answers(retries=dice.choice([0, 2]), on_failure=give_up),
         journal=Journal(snapshot_every=dice.choice([0, 1, 2])),

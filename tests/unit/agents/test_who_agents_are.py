@@ -12,7 +12,7 @@ from engine.population.settings import Population, Shares
 def agent(agent_id: int, population: Population | None) -> Agent:
     made = Agent(agent_id)
     people = build(population, 1) if population else None
-    made.world = SimpleNamespace(people=people, shared=())  # type: ignore[assignment]
+    made.world = SimpleNamespace(people=people, shared=(), community=None)  # type: ignore[assignment]
     return made
 
 
