@@ -5,8 +5,10 @@ from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
 from engine.agents.world import World
+from engine.environments.agenda import Agenda, only
 from engine.environments.attributes import NotAllowed, own, shared
 from engine.environments.calls import CallFailed
+from engine.environments.clock import Clock
 from engine.environments.environment import Environment
 from engine.environments.listeners import Event, event
 from engine.environments.methods import buffered
@@ -15,13 +17,16 @@ from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Rule, Turn
 from engine.models.protocol import Message
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+from engine.scenarios.timed import TimedScenario, TimedSettings
 
 __all__ = [
+    "Agenda",
     "Agent",
     "AnswerFailed",
     "AskFailed",
     "CallFailed",
     "Choice",
+    "Clock",
     "Environment",
     "Event",
     "Json",
@@ -37,11 +42,14 @@ __all__ = [
     "ScenarioSettings",
     "Stateless",
     "Text",
+    "TimedScenario",
+    "TimedSettings",
     "Turn",
     "World",
     "buffered",
     "event",
     "gather",
+    "only",
     "own",
     "shared",
 ]

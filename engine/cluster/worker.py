@@ -386,6 +386,9 @@ class Worker:
         changed = phase.setup.preset.population != self._population
         addresses = self._setup.addresses
         environments = handles(self._environments, addresses.of(group), addresses.kinds)
+        people = phase.setup.people if changed else self._people
+        for scenario in phase.scenarios:
+            scenario.people = people
         worlds = [
             World(
                 group=group,
@@ -395,7 +398,7 @@ class Worker:
                 model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
-                people=phase.setup.people if changed else self._people,
+                people=people,
                 slice_=number,
                 environments=environments,
             )

@@ -25,6 +25,7 @@ BUILT_IN = {
     "opinions": "engine.scenarios.opinions:Opinions",
     "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
+    "social_feed": "engine.scenarios.social_feed:SocialFeed",
     "spread": "engine.scenarios.spread:Spread",
     "trust": "engine.scenarios.trust:Trust",
     "ultimatum": "engine.scenarios.ultimatum:Ultimatum",

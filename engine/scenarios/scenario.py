@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -16,11 +17,17 @@ from engine.keys import MAX_ROUNDS
 from engine.models.policy import Rule
 from engine.models.protocol import Message
 
+if TYPE_CHECKING:
+    from engine.population.people import People
+
 
 class ScenarioSettings(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="name", forbid_unknown_fields=True
 ):
     """What every scenario's `[scenario]` table has; subclass it with the scenario's name as `tag`."""
+
+    same_for_all: ClassVar[frozenset[str]] = frozenset({"rounds", "groups", "name"})
+    """Settings that slices of the population cannot change."""
 
     rounds: Annotated[int, Meta(ge=1, lt=MAX_ROUNDS)] = 5
     """Number of rounds."""
@@ -42,6 +49,10 @@ class ScenarioSettings(
             return [
                 ("groups", f"{self.groups} groups for {population_size} agents", f"1 to {population_size}")
             ]
+        return []
+
+    def conditions(self) -> list[tuple[tuple[str, ...], str]]:
+        """Return the settings that are conditions over attributes of people, as (path, condition)."""
         return []
 
 
@@ -92,6 +103,8 @@ class Scenario:
         self.settings = settings
         self.n_agents = n_agents
         self.seed = seed
+        self.people: People | None = None
+        """Who the agents are, if the preset says so; known to workers alone."""
 
     def group_size(self, group: int) -> int:
         """Return the number of members of a group."""
@@ -141,11 +154,24 @@ class Scenario:
     def acts(self, round_: int, members: range, observation: Any) -> NDArray[np.bool_] | None:
         """Say which of some members of a group act in a round; None for all.
 
-        An agent that got a message acts in any case. Must depend on nothing but the arguments, the settings
-        and the seed. Called on each worker for the members that it holds.
+        An agent that got a message acts in any case. Must depend on nothing but the arguments, the settings,
+        the seed and `people`. Called on each worker for the members that it holds.
         """
         return None
 
     def overall(self, round_: int, tallies: Sequence[Any]) -> Outcome:
         """Make the outcome over all groups, for the rounds table; tallies as in `conclude`."""
         return self.conclude(round_, -1, tallies)
+
+    def across(self, outcome: Outcome, groups: Sequence[Outcome]) -> Outcome:
+        """Add to the outcome over all groups what only the groups' environments know, from their outcomes.
+
+        As it is here: the mean of each number, over the groups that have it.
+        """
+        found = {**outcome.stats}
+        for name in {name: None for group in groups for name in group.stats if name not in outcome.stats}:
+            values = [value for group in groups if (value := group.stats.get(name)) is not None]
+            numbers = [value for value in values if not isinstance(value, str)]
+            if len(numbers) == len(values):
+                found[name] = fmean(numbers) if numbers else None
+        return msgspec.structs.replace(outcome, stats=found)
