@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -73,16 +73,39 @@ class Agent:
     def tell(self, receiver: int, message: Any) -> None:
         """Send a message that is handled before the receiver's next step.
 
-        `receiver` is any integer, NumPy's too. Raises ValueError for an agent of another group, unless the
-        scenario couples its groups.
+        `receiver` is any integer, NumPy's too. Raises ValueError for an agent that does not exist, or of
+        another group, unless the scenario couples its groups; MailboxFull for more messages in a turn than a
+        mailbox holds (`engine.mailbox`).
         """
         self.world.mail.tell(self, index(receiver), message)
+
+    def broadcast(self, message: Any, to: Iterable[int] | None = None) -> None:
+        """Tell all other members of the group, or all of `to`, such as `self.neighbours`.
+
+        That is one message to each worker, however many hear it. Raises like `tell`.
+        """
+        self.world.mail.broadcast(self, message, to)
+
+    def publish(self, topic: str, message: Any) -> None:
+        """Tell all others of the group, or of all groups if they are coupled, who are subscribed to a topic.
+
+        Those who are so at the end of the round hear it before their next step. Raises like `tell`.
+        """
+        self.world.mail.publish(self, topic, message)
+
+    def subscribe(self, topic: str) -> None:
+        """Hear what is published on a topic, from what is published in this round on."""
+        self.world.mail.subscribe(self.id, topic)
+
+    def unsubscribe(self, topic: str) -> None:
+        """Hear no more of that, from what is published in this round on; again does nothing."""
+        self.world.mail.unsubscribe(self.id, topic)
 
     def ask(self, receiver: int, message: Any) -> Ask:
         """Send a message and await the answer: `price = await self.ask(seller, "price?")`.
 
-        The other answers once its own step of this round is over. Two agents that ask each other from their
-        steps wait for each other until nothing else in the run has moved for the deadline.
+        The other answers once its own step of this round is over. Agents that wait for each other in a circle
+        all get NoAnswer, which names it.
         """
         return Ask(index(receiver), message)
 

@@ -25,6 +25,8 @@ class Frozen(msgspec.Struct, array_like=True, gc=False):
     """Of its memory."""
     inbox: list[tuple[int, msgspec.Raw]] = []
     """What it hears next: sender and message."""
+    topics: list[str] = []
+    """What it is subscribed to."""
 
 
 def declares_state(agent: Agent) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from engine.agents.mail import UNDELIVERED
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, pack
@@ -22,7 +23,7 @@ class Ledger(Recorder):
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record and count a failed reply or agent."""
         self.counts[kind] += 1
-        if kind != Problem.RESENT:
+        if kind not in (Problem.RESENT, UNDELIVERED):
             self._affected.add(key >> CALL_BITS)
         super().failure(key, kind, detail, action, traceback)
 

@@ -67,6 +67,7 @@ class Share:
         """By agent: the round in which something else than its own code has stopped it."""
         self._scheduler = scheduler
         self._mail = mail
+        self._questions = mail.questions
         self._record = record
         self._done = done
         self._agents: list[Agent | None] = [None] * len(members)
@@ -82,6 +83,7 @@ class Share:
             self._recast(self._later_casts.pop(0))
         for world in self._cast.worlds:
             world.round = round_
+        self._mail.begin_round(self.group, round_)
         self._observation = observation
         self._acts = self.world.scenario.acts(round_, self.members, observation)
         self.sent = {}
@@ -113,6 +115,7 @@ class Share:
             return
         if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
             self.stopped.add(agent_id)
+            self._mail.refuse(agent_id, round_)
             self._ended(agent_id)
             return
         try:
@@ -123,7 +126,7 @@ class Share:
             self._scheduler.begin(activation)
 
     def _is_due(self, acts: NDArray[np.bool_], index: int, agent_id: int) -> bool:
-        return bool(acts[index]) or self._mail.has_letters(agent_id, self.world.round - 1)
+        return bool(acts[index]) or self._mail.has_letters(agent_id, self.group, self.world.round - 1)
 
     def resident(self, agent_id: int, round_: int) -> Agent | None:
         """Return a member once its step of the round is over; None before. Raises AskFailed if never."""
@@ -183,7 +186,9 @@ class Share:
             elif not declares_state(agent):
                 return None
             else:
-                found.append(freeze(agent, self._mail.waiting(agent_id, self.world.round)))
+                kept = freeze(agent, self._mail.waiting(agent, self.world.round))
+                kept.topics = self._mail.topics(agent_id)
+                found.append(kept)
         return found
 
     def thaw(self, round_: int, first: int, frozen: Sequence[Frozen]) -> None:
@@ -197,7 +202,7 @@ class Share:
                 continue
             agent = self._enter(agent_id - self.members.start)
             thaw(kept, agent)
-            self._mail.put_back(agent_id, round_, kept.inbox)
+            self._mail.put_back(agent_id, round_, kept.inbox, kept.topics)
 
     def _enter(self, index: int) -> Agent:
         world = self._cast.world_of(index)
@@ -232,8 +237,8 @@ class Share:
     def _ended(self, agent_id: int) -> None:
         self._n_left -= 1
         self.n_ended += 1
-        if self._mail.has_questions:
-            self._mail.idle(agent_id)
+        if self._questions.has_any:
+            self._questions.idle(agent_id)
         self.settle()
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from engine.agents.agent import Agent
 from engine.agents.effects import AnswerFailed, gather
-from engine.agents.mail import AskFailed
+from engine.agents.post import AskFailed
 from engine.agents.memory import Prompt
 from engine.environments.calls import CallFailed
 from engine.environments.environment import Environment
