@@ -188,9 +188,13 @@ class Rounds:
             assert outcome is not None
         else:
             tallies = [tally for group in self._all for tally in self._tallies(round_, group)]
-            outcome = self._scenario_of(round_).overall(round_, tallies)
+            scenario = self._scenario_of(round_)
+            outcome = scenario.overall(round_, tallies)
+            if self._addresses and self._addresses.of_groups:
+                outcomes = [groups[group].outcome for group in self._all]
+                outcome = scenario.across(outcome, [found for found in outcomes if found is not None])
             if reports := self._reports(round_):
-                outcome = self._scenario_of(round_).settle(outcome, reports)
+                outcome = scenario.settle(outcome, reports)
         del self._open[round_]
         self._world.pop(round_ - 1, None)
         return round_, outcome, list(groups.values())

@@ -20,6 +20,7 @@ from engine.scenarios.scenario import Scenario
 GROUP = "simtui.scenarios"
 BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
+    "double_auction": "engine.scenarios.double_auction:DoubleAuction",
     "el_farol": "engine.scenarios.el_farol:ElFarol",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
     "opinions": "engine.scenarios.opinions:Opinions",
