@@ -2,6 +2,7 @@
 
 from engine.agents.agent import Agent, Stateless
 from engine.agents.effects import AnswerFailed, gather
+from engine.agents.memories.settings import FullHistory, Retrieval, RunningSummary, SlidingWindow
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
 from engine.agents.world import World
@@ -29,6 +30,7 @@ __all__ = [
     "Clock",
     "Environment",
     "Event",
+    "FullHistory",
     "Json",
     "List",
     "Memory",
@@ -37,9 +39,12 @@ __all__ = [
     "Number",
     "Outcome",
     "Prompt",
+    "Retrieval",
     "Rule",
+    "RunningSummary",
     "Scenario",
     "ScenarioSettings",
+    "SlidingWindow",
     "Stateless",
     "Text",
     "TimedScenario",

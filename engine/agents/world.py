@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from engine.agents.memories.making import Memories
 from engine.models.protocol import Message
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class World:
         "group",
         "mail",
         "members",
+        "memories",
         "model",
         "people",
         "round",
@@ -43,6 +45,7 @@ class World:
         slice_: int = 0,
         people: People | None = None,
         environments: Mapping[str, Any] | None = None,
+        memories: Memories | None = None,
     ) -> None:
         self.group = group
         self.members = members
@@ -59,4 +62,6 @@ class World:
         """Who the agents are; None if the preset gives them no attributes."""
         self.environments = environments or {}
         """The environments of the group and those of the world, by name."""
+        self.memories = memories or Memories()
+        """What makes the agents' memories."""
         self.round = 0

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.agents.mail import UNDELIVERED
+from engine.agents.memories.calls import LEFT_OUT
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, pack
 from engine.models.answers import Problem
+
+_UNAFFECTING = frozenset((Problem.RESENT, LEFT_OUT, UNDELIVERED))
+"""Entries that do not touch what an agent answers, or only as the preset wants it."""
 
 
 class Ledger(Recorder):
@@ -23,7 +27,7 @@ class Ledger(Recorder):
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record and count a failed reply or agent."""
         self.counts[kind] += 1
-        if kind not in (Problem.RESENT, UNDELIVERED):
+        if kind not in _UNAFFECTING:
             self._affected.add(key >> CALL_BITS)
         super().failure(key, kind, detail, action, traceback)
 

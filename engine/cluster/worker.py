@@ -401,6 +401,7 @@ class Worker:
                 people=people,
                 slice_=number,
                 environments=environments,
+                memories=phase.setup.memories[model],
             )
             for number, (scenario, model) in enumerate(
                 zip(phase.scenarios, phase.setup.slice_models, strict=True)

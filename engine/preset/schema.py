@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from engine.agents.memories.settings import AnyMemory
 from engine.models.settings import Model
 from engine.population.settings import Population
 from engine.scenarios.scenario import ScenarioSettings
@@ -125,5 +126,7 @@ class Preset(Table, frozen=True, kw_only=True):
     """Parts of the population that think, or are asked, differently."""
     answers: Answers = Answers()
     engine: Engine = Engine()
+    memory: AnyMemory | None = None
+    """What agents remember of their conversations; if not given, as the scenario has it, else everything."""
     budget: Budget = Budget()
     journal: Journal = Journal()
