@@ -64,7 +64,7 @@ def tokens_in(run: Run) -> list[tuple[int, int]]:
     ("kind", "chores"),
     [
         (RunningSummary(exchanges=1, every=1, max_words=15, budget_tokens=190), True),
-        (Retrieval(exchanges=1, recall=2, budget_tokens=190), False),
+        (Retrieval(exchanges=1, recall=2, budget_tokens=240), False),
     ],
     ids=["summary", "retrieval"],
 )
@@ -77,8 +77,8 @@ def test_no_prompt_has_more_of_the_models_tokens_than_the_budget(
     assert run.finished.state == "done", run.finished
     tokens = [n for _, n in tokens_in(run)]
     assert len(tokens) >= 12
-    assert max(tokens) <= 190
-    assert max(tokens) > 150, "the budget is made use of"
+    assert kind.budget_tokens is not None
+    assert 0.75 * kind.budget_tokens < max(tokens) <= kind.budget_tokens
     assert any(call > 0 for call, _ in tokens_in(run)) == chores
     prompts = [text for (text,) in run.query("SELECT messages FROM replies")]
     assert all("You are a careful person." in text for text in prompts)
