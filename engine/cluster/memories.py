@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.agents.memories.making import Memories
-from engine.agents.memories.settings import AnyMemory
+from engine.agents.memories.making import Memories, embedder
+from engine.agents.memories.settings import AnyMemory, Retrieval
 from engine.models.settings import LlamaCpp, ModelSettings
 from engine.models.token_count import ByteBound, TokenCounter
 
@@ -14,8 +14,10 @@ def memories_of(models: Mapping[str, ModelSettings], chosen: AnyMemory | None) -
     """Return what makes the memories of the agents that use each model, by its name.
 
     What a memory of the preset counts tokens with is loaded now, in the process that workers are forked from.
-    Raises ModelError.
+    Raises ModelError, also for embeddings that there can be none of.
     """
+    if isinstance(chosen, Retrieval) and chosen.relevance == "embedding":
+        embedder(chosen.embedding_path)
     return {
         name: Memories(chosen, _counter(model, load=chosen is not None)) for name, model in models.items()
     }

@@ -55,6 +55,14 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
     assert checked.exit_code == 0, checked.stdout
 
 
+def test_embeddings_that_there_can_be_none_of_end_the_run_before_it_begins(tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    nowhere = Retrieval(relevance="embedding", embedding_path=str(tmp_path / "no.gguf"))
+    run = play(preset(nowhere), tmp_path / "run")
+    assert run.finished.state == "failed"
+    assert run.finished.where == "memory.embedding_path"
+
+
 def tokens_in(run: Run) -> list[tuple[int, int]]:
     return run.query("SELECT call, tokens_in FROM replies ORDER BY key")
 
@@ -64,7 +72,7 @@ def tokens_in(run: Run) -> list[tuple[int, int]]:
     ("kind", "chores"),
     [
         (RunningSummary(exchanges=1, every=1, max_words=15, budget_tokens=190), True),
-        (Retrieval(exchanges=1, recall=2, budget_tokens=240), False),
+        (Retrieval(exchanges=1, recall=2, budget_tokens=240, relevance="embedding"), False),
     ],
     ids=["summary", "retrieval"],
 )

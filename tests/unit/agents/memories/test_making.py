@@ -6,12 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from engine.agents.agent import Agent, Stateless
 from engine.agents.frozen import Frozen, freeze, thaw
 from engine.agents.memories.making import Memories
 from engine.agents.memories.managed import Managed, Window
+from engine.agents.memories.ranking import Cosine
 from engine.agents.memories.retrieval import Stream
 from engine.agents.memories.settings import (
     AnyMemory,
@@ -57,6 +59,23 @@ def test_the_preset_says_which(kind: AnyMemory | None, expected: type[Memory]) -
     memory = agent(kind).memory
     assert type(memory) is expected
     assert memory.base == RULES
+
+
+def test_embeddings_are_made_by_the_model_that_the_settings_name() -> None:
+    paths = []
+
+    def embedder(path: str) -> Any:
+        paths.append(path)
+        return lambda text: np.array([1.0])
+
+    memories = Memories(Retrieval(relevance="embedding", embedding_path="x.gguf"), embedder=embedder)
+    for _ in range(2):
+        asked = agent(None)
+        asked.world.memories = memories
+        memory = asked.memory
+        assert isinstance(memory, Stream)
+        assert isinstance(memory.relevance, Cosine)
+    assert paths == ["x.gguf"]
 
 
 def test_a_class_may_have_a_kind_of_its_own_and_the_preset_another() -> None:

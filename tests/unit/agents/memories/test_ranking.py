@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from engine.agents.memories.ranking import bm25, scaled
+from engine.agents.memories.ranking import Cosine, bm25, scaled
 
 TEXTS = ["the cat sat", "the dog sat on the mat", "a bird"]
 
@@ -32,6 +34,21 @@ def test_more_of_a_word_counts_for_more_but_less_and_less() -> None:
 @pytest.mark.parametrize(("question", "texts"), [("", TEXTS), ("zebra", TEXTS), ("...", ["", "?"])])
 def test_what_shares_no_word_scores_nothing(question: str, texts: list[str]) -> None:
     assert bm25(question, texts) == [0.0] * len(texts)
+
+
+def test_embeddings_are_compared_by_their_angle_and_made_once() -> None:
+    asked = []
+
+    def embed(text: str) -> NDArray[np.float64]:
+        asked.append(text)
+        return np.array([np.cos(float(text)), np.sin(float(text))])
+
+    cosine = Cosine(embed)
+    for _ in range(2):
+        assert cosine("0", ["0", "1", "3.14159265"]) == [1.0, 0.5403, -1.0]
+    assert asked == ["0", "1", "3.14159265"]
+    assert cosine("2", []) == []
+    assert len(asked) == 3
 
 
 def test_of_nothing_there_are_no_scores() -> None:
