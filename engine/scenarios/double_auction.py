@@ -6,7 +6,7 @@ Smith, Journal of Political Economy 70 (1962); Gode and Sunder, Journal of Polit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -30,6 +30,10 @@ Price = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 class DoubleAuctionSettings(ScenarioSettings, frozen=True, kw_only=True, tag="double_auction"):
     """Buyers and sellers take turns in a group: the first is a buyer, the second a seller, and so on."""
+
+    same_for_all: ClassVar[frozenset[str]] = ScenarioSettings.same_for_all | {
+        *("activity", "clear", "day", "decimals", "demand", "high", "improve", "low", "supply", "units"),
+    }
 
     low: Price = 1.0
     """Lowest price."""

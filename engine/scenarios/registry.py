@@ -30,6 +30,7 @@ BUILT_IN = {
     "spread": "engine.scenarios.spread:Spread",
     "trust": "engine.scenarios.trust:Trust",
     "ultimatum": "engine.scenarios.ultimatum:Ultimatum",
+    "voting": "engine.scenarios.voting:Voting",
 }
 
 
