@@ -226,18 +226,19 @@ class Rounds:
         if round_ == self._last:
             return []
         if not self._scenario_of(round_).coupled:
-            return [self._start(group, round_, [group])]
+            return [self._start(group, round_, self._expected(round_, [group]))]
         groups = self._open[round_]
         if len(groups) < len(self._all) or any(groups[g].outcome is None for g in self._all):
             return []
-        return [self._start(g, round_, list(self._all)) for g in self._all]
+        expected = self._expected(round_, list(self._all))
+        return [self._start(g, round_, expected) for g in self._all]
 
-    def _start(self, group: int, round_: int, sources: list[int]) -> Start:
+    def _start(self, group: int, round_: int, expected: dict[int, dict[int, int]]) -> Start:
         groups = self._open[round_]
         outcome = groups[group].outcome
         assert outcome is not None
         self._open[round_ + 1][group].began = self._clock()
-        return Start(group, round_ + 1, outcome.observation, self._expected(round_, sources))
+        return Start(group, round_ + 1, outcome.observation, expected)
 
     def _expected(self, round_: int, sources: list[int]) -> dict[int, dict[int, int]]:
         """Return how many messages of a round a worker waits for, by the groups they come from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated
 
 import msgspec
@@ -33,6 +34,7 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Return the hour, 0 to 23, in which a round begins."""
         return self.minute(round_) % DAY // 60
 
+    @lru_cache(maxsize=64)  # noqa: B019  # equal clocks share it: every agent may ask in every round
     def says(self, round_: int) -> str:
         """Return when a round begins, as in "day 2, 08:30"."""
         day, minute = divmod(self.minute(round_), DAY)

@@ -39,9 +39,9 @@ class Post(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 @lru_cache(maxsize=8)
 def leanings(seed: int, people: range) -> list[float]:
-    """Return what people think of the topic, from -1 to 1, evenly drawn."""
+    """Return what people think of the topic, from -1 to 1, evenly drawn, in thousandths."""
     drawn = uniforms(mix(seed, _LEANING), np.arange(people.start, people.stop)) * 2 - 1
-    found: list[float] = drawn.tolist()
+    found: list[float] = drawn.round(3).tolist()
     return found
 
 
@@ -82,8 +82,7 @@ class Feed(Environment):
         seen = [post for post in self._seen.get(me, ()) if self._touched[post] >= oldest]
         shown = self._ranked(me, self._candidates(me, seen))[: self.settings.length]
         self._seen[me] = seen + shown
-        own, follows = self._leaning(me), self._follows.get(me, {})
-        return [self._show(post, own, follows) for post in shown]
+        return self._show(shown, self._leaning(me), self._follows.get(me, {}))
 
     def _candidates(self, me: int, seen: list[int]) -> list[int]:
         """Return what those whom one follows have shared, then some of the pool, without what is hidden."""
@@ -115,21 +114,17 @@ class Feed(Environment):
         own, authors = self._leaning(me), self._authors
         return sorted(posts, key=lambda post: abs(self._leaning(authors[post]) - own))
 
-    def _show(self, post: int, own: float, follows: dict[int, None]) -> Post:
-        author = self._authors[post]
-        leaning = self._leaning(author)
-        self._views[post] += 1
-        self._n_shown += 1
-        self._n_agreeing += leaning * own > 0
-        return Post(
-            post,
-            author,
-            leaning,
-            self._likes[post],
-            self._reposts[post],
-            author in follows,
-            self._texts[post],
-        )
+    def _show(self, posts: list[int], own: float, follows: dict[int, None]) -> list[Post]:
+        found = []
+        self._n_shown += len(posts)
+        for post in posts:
+            author = self._authors[post]
+            leaning = self._leaning(author)
+            self._views[post] += 1
+            self._n_agreeing += leaning * own > 0
+            counts = self._likes[post], self._reposts[post]
+            found.append(Post(post, author, leaning, *counts, author in follows, self._texts[post]))
+        return found
 
     def _leaning(self, user: int) -> float:
         return self._leanings[user - self.members.start]

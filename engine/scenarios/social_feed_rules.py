@@ -73,21 +73,21 @@ def facts(leaning: float, posts: Sequence[Post]) -> dict[str, Any]:
     return {"own": leaning, "posts": [(post.leaning, post.followed) for post in posts]}
 
 
-def _chances(turn: Turn) -> dict[str, float]:
-    """Return how likely a user does each thing, to a post that it agrees with in full."""
-    return {name: turn.parameters.get(name, default) for name, default in DEFAULTS.items()}
-
-
 def user(turn: Turn) -> str:
     """Like, repost, follow and mute at random, more or less by how far one agrees, and post at random."""
-    chances, draw = _chances(turn), turn.rng.random
+    chances, draw = {**DEFAULTS, **turn.parameters}, turn.rng.random
+    like, repost, follow = chances["like"], chances["repost"], chances["follow"]
     done: dict[str, list[int]] = {name: [] for name in _DEEDS}
     for number, (leaning, followed) in enumerate(turn.facts["posts"], start=1):
         apart = chances["taste"] * abs(leaning - turn.facts["own"]) / 2
-        for name in _DEEDS:
-            likely = chances[name] * (apart if name == "mute" else 1 - apart)
-            if likely and draw() < likely and not (name == "follow" and followed):
-                done[name].append(number)
+        if draw() < like * (1 - apart):
+            done["like"].append(number)
+        if draw() < repost * (1 - apart):
+            done["repost"].append(number)
+        if not followed and draw() < follow * (1 - apart):
+            done["follow"].append(number)
+        if draw() < chances["mute"] * apart:
+            done["mute"].append(number)
     new = "a post" if draw() < chances["post"] else ""
     return msgspec.json.encode({**done, "post": new}).decode()
 
