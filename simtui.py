@@ -3,11 +3,14 @@
 from engine.agents.agent import Agent, Stateless
 from engine.agents.births import Birth, NoRoom
 from engine.agents.effects import AnswerFailed, gather
+from engine.agents.memories.settings import FullHistory, Retrieval, RunningSummary, SlidingWindow
 from engine.agents.memory import Memory, Prompt
 from engine.agents.post import AskFailed
 from engine.agents.world import World
+from engine.environments.agenda import Agenda, only
 from engine.environments.attributes import NotAllowed, own, shared
 from engine.environments.calls import CallFailed
+from engine.environments.clock import Clock
 from engine.environments.environment import Environment
 from engine.environments.listeners import Event, event
 from engine.environments.methods import buffered
@@ -16,16 +19,20 @@ from engine.models.answers import Choice, Json, Number, Text
 from engine.models.policy import Rule, Turn
 from engine.models.protocol import Message
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+from engine.scenarios.timed import TimedScenario, TimedSettings
 
 __all__ = [
+    "Agenda",
     "Agent",
     "AnswerFailed",
     "AskFailed",
     "Birth",
     "CallFailed",
     "Choice",
+    "Clock",
     "Environment",
     "Event",
+    "FullHistory",
     "Json",
     "List",
     "Memory",
@@ -35,16 +42,22 @@ __all__ = [
     "Number",
     "Outcome",
     "Prompt",
+    "Retrieval",
     "Rule",
+    "RunningSummary",
     "Scenario",
     "ScenarioSettings",
+    "SlidingWindow",
     "Stateless",
     "Text",
+    "TimedScenario",
+    "TimedSettings",
     "Turn",
     "World",
     "buffered",
     "event",
     "gather",
+    "only",
     "own",
     "shared",
 ]

@@ -11,6 +11,7 @@ from rich.text import Text
 from app import figures
 from app.sanitise import clean
 from app.usage import cost
+from engine.cluster.budget import NO_FAILURES
 from engine.cluster.control import Snapshot
 
 WRITING = "writing"
@@ -49,7 +50,7 @@ def details(snapshot: Snapshot, *, brief: bool = False) -> list[str]:
 
 def failed(snapshot: Snapshot) -> list[str]:
     """Return how many replies and agents have failed, if any have."""
-    n_failed = sum(n for kind, n in snapshot.failures.items() if kind not in ("repaired", "sent again"))
+    n_failed = sum(n for kind, n in snapshot.failures.items() if kind not in NO_FAILURES)
     whole = sum(used.calls for used in snapshot.usage)
     share = f" ({figures.percent(n_failed, whole)})" if whole else ""
     return [f"{n_failed:,} failed{share}"] if n_failed else []

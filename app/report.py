@@ -6,8 +6,10 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from app import figures, people_summary, picture, rounds, usage
+from app.left_out import left_out
 from app.record import Record
 from app.sanitise import clean
+from engine.agents.memories.calls import LEFT_OUT
 from engine.cluster.accounts import AGENT_FAILURES
 from engine.cluster.control import Finished
 from engine.errors import SimtuiError
@@ -38,6 +40,8 @@ def print_report(console: Console, record: Record, *, blocks: bool) -> None:
         _section(console, "Tokens", *usage.usage_tables(record.usage, seconds, console.width))
     if record.reports or record.failures:
         console.print(f"Failures: {_failures(record)}", soft_wrap=True)
+    if record.directory is not None and record.failures.get(LEFT_OUT):
+        console.print(f"Left out: {left_out(record.directory)}", soft_wrap=True)
     if record.people is not None:
         people_summary.print_people(console, record.people)
     if record.directory is not None:
@@ -49,7 +53,7 @@ def _failures(record: Record) -> str:
     n_replies = sum(used.calls for used in record.usage)
     n_agents = record.reports[-1].n_agents if record.reports else 0
     agents = {kind: n for kind, n in record.failures.items() if kind in AGENT_FAILURES}
-    replies = {kind: n for kind, n in record.failures.items() if kind not in AGENT_FAILURES}
+    replies = {kind: n for kind, n in record.failures.items() if kind not in {*AGENT_FAILURES, LEFT_OUT}}
     parts = [
         f"{figures.counts(failed, whole)}{f' of {whole:,} {what}' if whole else ''}"
         for failed, whole, what in ((replies, n_replies, "replies"), (agents, n_agents, "agents"))

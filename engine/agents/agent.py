@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.agents.births import Birth, Community
+from engine.agents.memories.settings import AnyMemory
 from engine.agents.memory import Memory
 from engine.agents.model import Model
 from engine.agents.post import Ask
@@ -38,6 +39,9 @@ class Agent:
     State: ClassVar[type[msgspec.Struct] | None] = None
     """The struct, with a default for each field, that holds all that an agent has between rounds besides its
     memory. Runs whose agents all declare one are snapshotted."""
+    remembers: ClassVar[AnyMemory | None] = None
+    """The kind of memory that agents of this class have unless the preset names one; None: the full
+    history."""
 
     def __init__(self, agent_id: int) -> None:
         self.id = agent_id
@@ -50,7 +54,7 @@ class Agent:
         """Take the place in a group; called by the worker before the first step, and when a branch begins."""
         self.world = world
         if self._memory is not None:
-            self._memory.base = world.shared
+            self._memory = world.memories.taken_over(self, self._memory)
 
     async def step(self, observation: Any) -> Any:
         """Act once in a round and return what the scenario makes its tally of.
@@ -70,16 +74,39 @@ class Agent:
     def tell(self, receiver: int, message: Any) -> None:
         """Send a message that is handled before the receiver's next step.
 
-        `receiver` is any integer, NumPy's too. Raises ValueError for an agent of another group, unless the
-        scenario couples its groups.
+        `receiver` is any integer, NumPy's too. Raises ValueError for an agent that does not exist, or of
+        another group, unless the scenario couples its groups; MailboxFull for more messages in a turn than a
+        mailbox holds (`engine.mailbox`).
         """
         self.world.mail.tell(self, index(receiver), message)
+
+    def broadcast(self, message: Any, to: Iterable[int] | None = None) -> None:
+        """Tell all other members of the group, or all of `to`, such as `self.neighbours`.
+
+        That is one message to each worker, however many hear it. Raises like `tell`.
+        """
+        self.world.mail.broadcast(self, message, to)
+
+    def publish(self, topic: str, message: Any) -> None:
+        """Tell all others of the group, or of all groups if they are coupled, who are subscribed to a topic.
+
+        Those who are so at the end of the round hear it before their next step. Raises like `tell`.
+        """
+        self.world.mail.publish(self, topic, message)
+
+    def subscribe(self, topic: str) -> None:
+        """Hear what is published on a topic, from what is published in this round on."""
+        self.world.mail.subscribe(self.id, topic)
+
+    def unsubscribe(self, topic: str) -> None:
+        """Hear no more of that, from what is published in this round on; again does nothing."""
+        self.world.mail.unsubscribe(self.id, topic)
 
     def ask(self, receiver: int, message: Any) -> Ask:
         """Send a message and await the answer: `price = await self.ask(seller, "price?")`.
 
-        The other answers once its own step of this round is over. Two agents that ask each other from their
-        steps wait for each other until nothing else in the run has moved for the deadline.
+        The other answers once its own step of this round is over. Agents that wait for each other in a circle
+        all get NoAnswer, which names it.
         """
         return Ask(index(receiver), message)
 
@@ -139,7 +166,7 @@ class Agent:
     def memory(self) -> Memory:
         """The conversation so far; the scenario's shared messages come first in it."""
         if self._memory is None:
-            self._memory = Memory(self.world.shared)
+            self._memory = self.world.memories.of(self)
         return self._memory
 
     @property

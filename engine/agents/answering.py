@@ -12,7 +12,7 @@ from engine.agents.scheduler import Activation
 from engine.keys import pack, unpack
 
 if TYPE_CHECKING:
-    from engine.agents.mail import Mail
+    from engine.agents.questions import Questions
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -31,7 +31,7 @@ class Answered:
 class Answering:
     """Owner of an activation that answers a question."""
 
-    def __init__(self, mail: Mail, origin: int, question: Question, answered: Answered) -> None:
+    def __init__(self, questions: Questions, origin: int, question: Question, answered: Answered) -> None:
         self.group = question.group
         self.sent: dict[int, int] = {}
         self.origin = origin
@@ -39,7 +39,7 @@ class Answering:
         self.message: Any = None
         self.answered = answered
         self.outstanding = 0
-        self._mail = mail
+        self._questions = questions
         self._held: Reply | None = None
 
     @property
@@ -60,7 +60,7 @@ class Answering:
     def settle(self) -> None:
         """Send an answer that has waited for that."""
         if self._held is not None and not self.outstanding:
-            self._mail.reply(self.origin, self._held)
+            self._questions.reply(self.origin, self._held)
 
     def returned(self, activation: Activation, value: Any) -> None:
         try:
@@ -75,7 +75,7 @@ class Answering:
 
     def _end(self, activation: Activation, answer: Any, error: str | None) -> None:
         self.answered.n_calls = unpack(activation.key).call - STEP_CALLS
-        self._mail.ended(self, answer, error)
+        self._questions.ended(self, answer, error)
 
 
 def refusal(agent_id: int, error: BaseException) -> str:

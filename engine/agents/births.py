@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from engine.agents.scheduler import Scheduler
 
 
-NOBODY = "no receiver"
-"""Under this the ledger files messages to agents that have retired."""
 REFUSED = "not born"
 """Under this the ledger files newcomers that could not be."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -58,6 +58,8 @@ class ModelCall(Effect):
     """The slice of the population that the agent belongs to; 0 for none."""
     last: Last | None
     """The agent's answer of this form before the call, where the preset may make use of it."""
+    on_failure: ClassVar[str] = ""
+    """What takes the place of the preset's `answers.on_failure`, if anything."""
 
     def __init__(self, model: Model, prompt: Prompt, answer: Asked, facts: Any) -> None:
         self.model = model

@@ -25,6 +25,10 @@ class Frozen(msgspec.Struct, array_like=True, gc=False):
     """Of its memory."""
     inbox: list[tuple[int, msgspec.Raw]] = []
     """What it hears next: sender and message."""
+    kept: Any = None
+    """Of its memory, what is no turn."""
+    topics: list[str] = []
+    """What it is subscribed to."""
 
 
 def declares_state(agent: Agent) -> bool:
@@ -39,7 +43,9 @@ def freeze(agent: Agent, inbox: list[tuple[int, msgspec.Raw]]) -> Frozen:
     except (TypeError, ValueError, OverflowError) as error:
         raise _refusal(agent, f"cannot be kept in a snapshot: {error}") from error
     memory = agent._memory
-    return Frozen(False, state, memory.turns if memory else (), inbox)
+    if memory is None:
+        return Frozen(False, state, (), inbox)
+    return Frozen(False, state, memory.turns, inbox, memory.kept)
 
 
 def thaw(frozen: Frozen, agent: Agent) -> None:
@@ -51,6 +57,8 @@ def thaw(frozen: Frozen, agent: Agent) -> None:
         raise _refusal(agent, f"is not what the snapshot holds: {error}") from error
     if frozen.turns:
         agent.memory.turns = tuple(said(turn.role, turn.content) for turn in frozen.turns)
+    if frozen.kept is not None:
+        agent.memory.restore(frozen.kept)
 
 
 def _refusal(agent: Agent, what: str) -> SimtuiError:

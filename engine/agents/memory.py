@@ -6,6 +6,7 @@ A million agents hold a million memories: a memory is two pointers, turns are sh
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -39,6 +40,21 @@ class Memory:
     def remember(self, prompt: Prompt, reply: str) -> None:
         """Keep a prompt that was made from this memory, and the reply to it."""
         self.turns = (*prompt.tail, said("assistant", reply))
+
+    def note(self, text: str, importance: float = 5.0) -> None:
+        """Keep something that happened, without asking the model; `importance` is from 1 to 10.
+
+        It is one more message of the user; a memory that retrieves keeps it as something to be recalled.
+        """
+        self.turns = (*self.turns, said("user", text))
+
+    @property
+    def kept(self) -> Any:
+        """What a snapshot needs besides the turns: anything msgpack can carry, None for nothing."""
+        return None
+
+    def restore(self, kept: Any) -> None:
+        """Take over what another memory of this kind has kept."""
 
 
 @lru_cache(maxsize=4096)

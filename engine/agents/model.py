@@ -11,6 +11,7 @@ import msgspec
 from engine.agents.calls import Last, ModelCall, TooManyCalls, take_key
 from engine.agents.divergence import DIVERGED, Beyond, Diverged
 from engine.agents.effects import AnswerFailed
+from engine.agents.memories.managed import Draft
 from engine.agents.memory import Prompt
 from engine.agents.record import OnFailure, Record
 from engine.agents.replies import Asked, parsed, read_reply, restored, with_complaint
@@ -72,7 +73,10 @@ class Model:
         situation as data, for rule-based policies; it is not sent to language models. Raises AnswerFailed
         when no try gave an acceptable answer and the preset says to exclude.
         """
-        return ModelCall(self, prompt, answer, facts if self._wants_facts else None)
+        wanted = facts if self._wants_facts else None
+        if prompt.__class__ is Draft:
+            return prompt.call(self, answer, wanted)
+        return ModelCall(self, prompt, answer, wanted)
 
     @property
     def n_open(self) -> int:
@@ -174,7 +178,7 @@ class Model:
 
     def _retry_or_give_up(self, call: ModelCall, reply: str, reason: Unreadable) -> None:
         again = call.tries < self._policy.retries and reason.problem is not Problem.CONTEXT
-        action = "asked again" if again else self._policy.on_failure
+        action = "asked again" if again else call.on_failure or self._policy.on_failure
         self._record.failure(call.key, reason.problem, reason.detail, action)
         if not again:
             self._give_up(call, reason)
@@ -188,7 +192,7 @@ class Model:
             self._scheduler.fail(call, error)
 
     def _give_up(self, call: ModelCall, reason: Unreadable) -> None:
-        match self._policy.on_failure:
+        match call.on_failure or self._policy.on_failure:
             case "fallback":
                 self._fall_back(call)
             case "last" if call.last is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from engine.keys import CallKey
 from engine.models.protocol import Form, Message
 
 
@@ -26,8 +25,8 @@ class Record(Protocol):
     def reply(self, request: Any, result: Any, model: int, value: Any, problem: str | None) -> None:
         """Keep the reply to a ModelCall; `value` is None where it could not be read at all."""
 
-    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
-        """Keep a message; `inbox` is (round, receiver, place in its inbox)."""
+    def told(self, round_: int, receiver: int, messages: Sequence[tuple[int, Any]]) -> None:
+        """Keep all that someone is told at the beginning of a round: senders and messages, in order."""
 
     def asked(self, key: int, place: tuple[int, int], message: Any) -> None:
         """Keep a question that is taken up; `place` is (receiver, place among those of this round)."""

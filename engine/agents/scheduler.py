@@ -64,7 +64,7 @@ class Owner(Protocol):
 class Activation:
     """One turn of one agent: a coroutine, and the key that its next call gets."""
 
-    __slots__ = ("agent", "coroutine", "key", "owner")
+    __slots__ = ("agent", "coroutine", "key", "owner", "told")
 
     def __init__(self, agent: Agent, coroutine: Coroutine[Any, Any, Any], key: int, owner: Owner) -> None:
         """Raises TypeError for what is no coroutine."""
@@ -76,6 +76,8 @@ class Activation:
         self.coroutine = coroutine
         self.key = key
         self.owner = owner
+        self.told = 0
+        """Messages that were told in this turn."""
 
 
 class Scheduler:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from engine.agents.memories.making import Memories
 from engine.models.protocol import Message
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class World:
         "group",
         "mail",
         "members",
+        "memories",
         "model",
         "people",
         "round",
@@ -46,6 +48,7 @@ class World:
         people: People | None = None,
         environments: Mapping[str, Any] | None = None,
         community: Community | None = None,
+        memories: Memories | None = None,
     ) -> None:
         self.group = group
         self.members = members
@@ -64,4 +67,6 @@ class World:
         """The environments of the group and those of the world, by name."""
         self.community = community
         """Who has come and gone; None where nobody may."""
+        self.memories = memories or Memories()
+        """What makes the agents' memories."""
         self.round = 0

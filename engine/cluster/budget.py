@@ -7,13 +7,14 @@ from functools import reduce
 from math import inf
 from typing import NamedTuple
 
+from engine.agents.memories.calls import LEFT_OUT
 from engine.cluster.control import Usage
 from engine.cluster.wire import Allow, Work
 from engine.models.settings import ModelSettings
 from engine.models.spent import Spent, cost
 from engine.preset.schema import Budget
 
-NO_FAILURES = frozenset(("repaired", "sent again"))
+NO_FAILURES = frozenset(("repaired", "sent again", LEFT_OUT))
 """Kinds in the ledger that are not counted against the budget."""
 
 

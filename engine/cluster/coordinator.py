@@ -47,7 +47,7 @@ from engine.errors import ExitCode, JournalError, SimtuiError
 from engine.journal.batch import JournalBatch
 from engine.journal.history import ISOLATED, History
 from engine.journal.run_directory import RunDirectory
-from engine.keys import PERSONAS, unpack
+from engine.keys import PERSONAS, pack, unpack
 from engine.models.protocol import Result
 from engine.scenarios.scenario import Outcome
 
@@ -182,11 +182,14 @@ class Coordinator:
     def _isolate(self, key: int, how: str) -> None:
         """Let an agent never go on from where it went to its death; the journal tells the workers.
 
-        What it did later when it was luckier, and others rest on, is let stand.
+        What it did later when it was luckier, and others rest on, is let stand: what it has called, and all of
+        the rounds that are over, in which it may have told something.
         """
         agent = unpack(key).agent
         text = f"its worker {how}, as {MAX_RESTARTS} did while it was running"
-        end = max(key, History(RunDirectory(self._setup.directory).run_file).last_call(agent) + 1)
+        history = History(RunDirectory(self._setup.directory).run_file)
+        over = history.last_ended(self._placement.group_of(agent))
+        end = max(key, history.last_call(agent) + 1, pack(over + 1, agent))
         self._journal.add(JournalBatch(failures=[(end, ISOLATED, text, None, "agent stopped")]))
         self._outside.emit(Notice("warning", f"agent {agent} is isolated: {text}"))
 

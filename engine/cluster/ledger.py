@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.agents.births import NOBODY, REFUSED
+from engine.agents.births import REFUSED
+from engine.agents.mail import UNDELIVERED
+from engine.agents.memories.calls import LEFT_OUT
 from engine.journal.recorder import Recorder
 from engine.journal.transcripts import Transcripts
 from engine.keys import CALL_BITS, pack
 from engine.models.answers import Problem
 
-_HARMLESS = {Problem.RESENT, NOBODY, REFUSED}
-"""What says nothing about the answer of the agent that it is filed under."""
+_UNAFFECTING = frozenset((Problem.RESENT, LEFT_OUT, UNDELIVERED, REFUSED))
+"""Entries that do not touch what an agent answers, or only as the preset wants it."""
 
 
 class Ledger(Recorder):
@@ -26,7 +28,7 @@ class Ledger(Recorder):
     def failure(self, key: int, kind: str, detail: str, action: str, traceback: str | None = None) -> None:
         """Record and count a failed reply or agent."""
         self.counts[kind] += 1
-        if kind not in _HARMLESS:
+        if kind not in _UNAFFECTING:
             self._affected.add(key >> CALL_BITS)
         super().failure(key, kind, detail, action, traceback)
 

@@ -86,7 +86,7 @@ def coordinate(setup: Setup, lifeline: int) -> int:
         at_the_end.callback(children.kill)
         try:
             check_memory(setup.preset)
-            _ = setup.people  # built before the workers are forked, so that they share it
+            _ = setup.people, setup.memories  # built before the workers are forked, so that they share it
             running_marks.make(setup.endpoints.folder, setup.placement.n_workers)
             if not inline:
                 children.start()

@@ -193,9 +193,13 @@ class Rounds:
             assert outcome is not None
         else:
             tallies = [tally for group in self._all for tally in self._tallies(round_, group)]
-            outcome = self._scenario_of(round_).overall(round_, tallies)
+            scenario = self._scenario_of(round_)
+            outcome = scenario.overall(round_, tallies)
+            if self._addresses and self._addresses.of_groups:
+                outcomes = [groups[group].outcome for group in self._all]
+                outcome = scenario.across(outcome, [found for found in outcomes if found is not None])
             if reports := self._reports(round_):
-                outcome = self._scenario_of(round_).settle(outcome, reports)
+                outcome = scenario.settle(outcome, reports)
         del self._open[round_]
         self._world.pop(round_ - 1, None)
         return round_, outcome, list(groups.values())
@@ -227,18 +231,18 @@ class Rounds:
         if round_ == self._last:
             return []
         if not self._scenario_of(round_).coupled:
-            return [self._start(group, round_, [group])]
+            return [self._start(group, round_, self._expected(round_, [group]))]
         groups = self._open[round_]
         if len(groups) < len(self._all) or any(groups[g].outcome is None for g in self._all):
             return []
-        return [self._start(g, round_, list(self._all)) for g in self._all]
+        expected = self._expected(round_, list(self._all))
+        return [self._start(g, round_, expected) for g in self._all]
 
-    def _start(self, group: int, round_: int, sources: list[int]) -> Start:
+    def _start(self, group: int, round_: int, expected: dict[int, dict[int, int]]) -> Start:
         groups = self._open[round_]
         outcome = groups[group].outcome
         assert outcome is not None
         self._open[round_ + 1][group].began = self._clock()
-        expected = self._expected(round_, sources)
         return Start(group, round_ + 1, outcome.observation, expected, self._changes(group, round_))
 
     def _changes(self, group: int, round_: int) -> Changes:

@@ -12,6 +12,7 @@ import msgspec
 
 from engine.cluster import slices
 from engine.cluster.endpoints import Endpoints
+from engine.cluster.memories import memories_of
 from engine.cluster.placement import Placement
 from engine.environments.addresses import Addresses
 from engine.journal.personas import Personas
@@ -28,6 +29,7 @@ from engine.scenarios.code_hash import code_hash
 from engine.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
+    from engine.agents.memories.making import Memories
     from engine.population.people import People
 
 
@@ -183,6 +185,11 @@ class Setup:
         if self.persona_writer and self.must_write:
             used.setdefault(self.persona_writer.model)
         return {name: known[name] for name in used}
+
+    @cached_property
+    def memories(self) -> dict[str, Memories]:
+        """What makes the memories of the agents that use each model, by its name. Raises ModelError."""
+        return memories_of(self.models, self.preset.memory)
 
     @cached_property
     def roles(self) -> list[Role]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.agents.agent import Agent
-from engine.agents.births import NOBODY, Wish
+from engine.agents.births import Wish
 from engine.agents.effects import AnswerFailed
 from engine.agents.frozen import Frozen, declares_state, freeze, thaw
 from engine.agents.mail import Mail
@@ -78,6 +78,7 @@ class Share:
         """By agent: the round in which something else than its own code has stopped it."""
         self._scheduler = scheduler
         self._mail = mail
+        self._questions = mail.questions
         self._record = record
         self._done = done
         self._agents: list[Agent | None] = [None] * len(members)
@@ -93,6 +94,7 @@ class Share:
             self._recast(self._later_casts.pop(0))
         for world in self._cast.worlds:
             world.round = round_
+        self._mail.begin_round(self.group, round_)
         self._observation = observation
         self._acts = None if self.block else self.world.scenario.acts(round_, self.members, observation)
         self.sent, self.wishes, self.retiring = {}, [], []
@@ -112,8 +114,8 @@ class Share:
     def start_up_to(self, n: int) -> int:
         """Start the next members' turns, `n` at most; return how many."""
         if not self.born:
-            for agent_id in self.members if self._mail.has_questions else ():
-                self._mail.idle(agent_id)
+            for agent_id in self.members if self._questions.has_any else ():
+                self._questions.idle(agent_id)
             self.settle()
         last = min(self._next + n, len(self.members))
         started = last - self._next
@@ -133,6 +135,7 @@ class Share:
             return
         if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
             self.stopped.add(agent_id)
+            self._mail.refuse(agent_id, round_)
             self._ended(agent_id)
             return
         try:
@@ -143,7 +146,7 @@ class Share:
             self._scheduler.begin(activation)
 
     def _is_due(self, acts: NDArray[np.bool_], index: int, agent_id: int) -> bool:
-        return bool(acts[index]) or self._mail.has_letters(agent_id, self.world.round - 1)
+        return bool(acts[index]) or self._mail.has_letters(agent_id, self.group, self.world.round - 1)
 
     def resident(self, agent_id: int, round_: int) -> Agent | None:
         """Return a member once its step of the round is over; None before. Raises AskFailed if never."""
@@ -207,7 +210,9 @@ class Share:
             elif not declares_state(agent):
                 return None
             else:
-                found.append(freeze(agent, self._mail.waiting(agent_id, self.world.round)))
+                kept = freeze(agent, self._mail.waiting(agent, self.world.round))
+                kept.topics = self._mail.topics(agent_id)
+                found.append(kept)
         return found
 
     def thaw(self, round_: int, first: int, frozen: Sequence[Frozen]) -> None:
@@ -221,7 +226,7 @@ class Share:
                 continue
             agent = self._enter(agent_id - self.members.start)
             thaw(kept, agent)
-            self._mail.put_back(agent_id, round_, kept.inbox)
+            self._mail.put_back(agent_id, round_, kept.inbox, kept.topics)
 
     def _enter(self, index: int) -> Agent:
         birth = self._community.births.get(self.members[index]) if self._community is not None else None
@@ -251,9 +256,7 @@ class Share:
     def _left(self, agent_id: int) -> None:
         """Skip one who is not there; what was told to it in its last round reaches nobody."""
         self._agents[agent_id - self.members.start] = None
-        for sender, _ in self._mail.letters(agent_id, self.world.round - 1):
-            detail = f"told by {sender}, which could not know"
-            self._record.failure(pack(self.world.round, agent_id), NOBODY, detail, "dropped")
+        self._mail.refuse(agent_id, self.world.round)
         self._ended(agent_id)
 
     @property
@@ -274,8 +277,8 @@ class Share:
     def _ended(self, agent_id: int) -> None:
         self._n_left -= 1
         self.n_ended += self._counts
-        if self._mail.has_questions:
-            self._mail.idle(agent_id)
+        if self._questions.has_any:
+            self._questions.idle(agent_id)
         self.settle()
 
 

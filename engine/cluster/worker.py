@@ -21,6 +21,7 @@ from engine.agents.births import REFUSED, Community
 from engine.agents.divergence import Beyond
 from engine.agents.mail import Mail
 from engine.agents.model import Model
+from engine.agents.outgoing import LETTERS
 from engine.agents.post import Post
 from engine.agents.scheduler import Scheduler
 from engine.agents.world import World
@@ -102,12 +103,15 @@ class Worker:
         beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
         self.models = self._models_of(setup, beyond)
         past = beyond if setup.replay_of else Beyond.END
+        here = placement.on(index)
         self._mail = Mail(
             self.scheduler,
             ledger,
             worker=index,
             worker_of=self._worker_of,
             resident=self._resident,
+            here=range(here[0].members.start, max(s.members.stop for s in here if not s.block)),
+            most=preset.engine.mailbox,
         )
         self._environments = Host(
             self.scheduler,
@@ -123,7 +127,7 @@ class Worker:
             Phase(first, s, self.models if s is setup else self._models_of(s, past), s.scenarios())
             for first, s in setup.phases
         ]
-        self._shares = [self._share(placement.groups[s.group], s) for s in placement.on(index)]
+        self._shares = [self._share(placement.groups[s.group], s) for s in here]
         self._starts = [share.members.start for share in self._shares]
         self._by_group: dict[int, list[Share]] = {}
         for share in self._shares:
@@ -170,10 +174,7 @@ class Worker:
         if self._past is not None and post.calls:
             self._open_history(self._past)
         self._mail.take(post)
-        for origin, call in post.calls:
-            self._environments.take(origin, call)
-        for result in post.returned:
-            self._environments.returned(result)
+        self._environments.take(post)
         self._release()
 
     def work(self) -> bool:
@@ -198,7 +199,7 @@ class Worker:
 
     def stand_still(self) -> None:
         """End what agents wait for of each other: nothing in the run moves any more."""
-        self._mail.give_up()
+        self._mail.questions.give_up()
 
     def flush(self, everything: bool) -> None:
         """Hand out what has piled up: all of it, or full batches only.
@@ -212,9 +213,8 @@ class Worker:
             if (everything or len(model.requests) >= BATCH) and (requests := model.requests.drain())
         ]
         outgoing += [
-            partial(self._outbox.to_worker, there, post) for there, post in self._mail.outgoing.items()
+            partial(self._outbox.to_worker, there, post) for there, post in self._mail.outgoing.posts()
         ]
-        self._mail.outgoing.clear()
         full = len(self._ledger) >= BATCH or self._ledger.n_calls >= CALLS
         if everything or full or self._messages or outgoing:
             self.flush_journal()
@@ -258,7 +258,7 @@ class Worker:
         for phase in self._phases:
             for model in phase.models.values():
                 model.history = history
-        self._mail.history = history
+        self._mail.questions.history = history
         self._environments.history = history
         self.scheduler.ends = history.ends
         last_rounds = {
@@ -275,11 +275,13 @@ class Worker:
             self._outbox.to_journal(self._ledger.take())
 
     def _allowance(self) -> int:
-        """How many agents may start now: 0 while too many requests wait for replies, or rows for the journal.
+        """How many agents may start now: 0 while too many requests wait for replies, rows for the journal, or
+        messages for another worker.
 
         Agents that wait for others do not count: those others may have yet to start.
         """
-        if not self._starting or self._unwritten >= MAX_UNWRITTEN:
+        is_held = self._unwritten >= MAX_UNWRITTEN or self._mail.outgoing.n_waiting >= LETTERS
+        if not self._starting or is_held:
             return 0
         return self._window - self.n_open
 
@@ -407,6 +409,9 @@ class Worker:
         changed = phase.setup.preset.population != self._population
         addresses = self._setup.addresses
         environments = handles(self._environments, addresses.of(group), addresses.kinds)
+        people = phase.setup.people if changed else self._people
+        for scenario in phase.scenarios:
+            scenario.people = people
         worlds = [
             World(
                 group=group,
@@ -416,10 +421,11 @@ class Worker:
                 model=phase.models[model],
                 mail=self._mail,
                 shared=scenario.shared(group),
-                people=phase.setup.people if changed else self._people,
+                people=people,
                 slice_=number,
                 environments=environments,
                 community=self._community_of(group),
+                memories=phase.setup.memories[model],
             )
             for number, (scenario, model) in enumerate(
                 zip(phase.scenarios, phase.setup.slice_models, strict=True)

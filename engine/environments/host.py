@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from engine.agents.credits import CREDIT, Credits
 from engine.agents.divergence import Beyond
 from engine.agents.mail import Mail
-from engine.agents.post import Call, Returned, Tell
+from engine.agents.post import Call, Post, Returned, Sender
 from engine.agents.scheduler import Activation, Scheduler
 from engine.environments.addresses import WORLD, Addresses
 from engine.environments.calls import CallFailed, EnvironmentCall
@@ -61,6 +62,7 @@ class Host:
         self._sent: defaultdict[int, dict[int, int]] = defaultdict(dict)
         """Messages told to agents and environments on other workers in this round, by group."""
         self._open: dict[int, EnvironmentCall] = {}
+        self._credits: Credits[Call] = Credits(CREDIT)
 
     def caller_at_once(self, number: int) -> Activation | None:
         """Return the turn that calls an environment, if the call needs no turn of the scheduler."""
@@ -82,24 +84,34 @@ class Host:
         if there != self._worker:
             self._open[call.key] = call
             sent = Call(call.key, call.number, call.method.name, _encode(call.sent))
-            self._mail.outgoing[there].calls.append((self._worker, sent))
+            if self._credits.take(call.number, sent):
+                self._mail.outgoing.to(there).calls.append(sent)
             return
         try:
             self._scheduler.later(call, self.call(call))
         except CallFailed as error:
             self._scheduler.later(call, None, error)
 
-    def take(self, origin: int, call: Call) -> None:
-        """Carry out a call of another worker, and send the result back."""
+    def take(self, post: Post) -> None:
+        """Carry out the calls of another worker and send the results back; take results."""
+        for call in post.calls:
+            self._take(post.origin, call)
+        for result in post.returned:
+            self._returned(result)
+
+    def _take(self, origin: int, call: Call) -> None:
         resident = self._at(call.environment)
         method = resident.methods[call.method]
         args, sent = method.decode(call.arguments), msgspec.Raw(call.arguments)
         value, error = resident.result(call.key, unpack(call.key).agent, method, args, sent)
-        self._mail.outgoing[origin].returned.append(Returned(call.key, _encode(value), error))
+        self._mail.outgoing.to(origin).returned.append(Returned(call.key, _encode(value), error))
 
-    def returned(self, result: Returned) -> None:
-        """Hand the result of a call to who waits for it."""
+    def _returned(self, result: Returned) -> None:
+        """Hand the result of a call to who waits for it, and send the next one."""
         call = self._open.pop(result.key)
+        following = self._credits.give_back(call.number)
+        if following is not None:
+            self._mail.outgoing.to(self._worker_of(call.number)).calls.append(following)
         if result.error is not None:
             self._scheduler.later(call, None, CallFailed(result.error))
         else:
@@ -110,8 +122,8 @@ class Host:
         activation = self._scheduler.running
         assert activation is not None, "environments are called from agents only"
         world = activation.agent.world
-        letter = Tell(number, activation.agent.id, world.round, world.group, _packed(method, args))
-        self._mail.send(letter, activation.owner.sent)
+        sender = Sender(activation.agent.id, world.round, world.group, activation.owner.sent)
+        self._mail.send(number, _packed(method, args), sender)
 
     def put_to_parent(self, child: Environment, name: str, args: tuple[Any, ...]) -> None:
         """Send a buffered call to the environment that another one is nested in. Raises ValueError."""
@@ -125,9 +137,7 @@ class Host:
         """Send a message of an environment. Raises ValueError for an agent that is not its member."""
         if agent not in environment.members:
             raise ValueError(f"agent {agent} is not a member of {environment.name}")
-        packed = msgspec.Raw(msgspec.msgpack.encode(message))
-        letter = Tell(agent, environment.number, environment.round, environment.group, packed)
-        self._mail.send(letter, self._sent[environment.group])
+        self._mail.send(agent, msgspec.msgpack.encode(message), self._sender(environment, environment.round))
 
     def listener_failed(self, environment: Environment, listener: Listener, error: Exception) -> None:
         """Note that a listener raised; who called knows nothing of it."""
@@ -158,12 +168,16 @@ class Host:
         report, aggregate = resident.end_round(children)
         if aggregate is not None:
             packed = msgspec.msgpack.encode((AGGREGATE, _encode(aggregate)))
-            self._send_to_parent(environment, round_, msgspec.Raw(packed))
+            self._send_to_parent(environment, round_, packed)
         return report
 
-    def _send_to_parent(self, child: Environment, round_: int, message: msgspec.Raw) -> None:
+    def _send_to_parent(self, child: Environment, round_: int, packed: bytes) -> None:
         number = self._addresses.of(WORLD)[type(child).parent]
-        self._mail.send(Tell(number, child.number, round_, child.group, message), self._sent[child.group])
+        self._mail.send(number, packed, self._sender(child, round_))
+
+    def _sender(self, environment: Environment, round_: int) -> Sender:
+        group = environment.group
+        return Sender(environment.number, round_, group, self._sent[group])
 
     def _at(self, number: int) -> Resident:
         resident = self._residents.get(number)
@@ -180,7 +194,7 @@ class Host:
         resident.open_round([entry for row in rows for entry in read(row)])
 
 
-def _packed(method: Method, args: tuple[Any, ...]) -> msgspec.Raw:
+def _packed(method: Method, args: tuple[Any, ...]) -> bytes:
     """Return a buffered call as it is told."""
     _, sent = method.arguments(args)
-    return msgspec.Raw(msgspec.msgpack.encode((method.name, _encode(sent))))
+    return msgspec.msgpack.encode((method.name, _encode(sent)))

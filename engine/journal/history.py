@@ -58,6 +58,7 @@ _EXTENT = """
 SELECT coalesce((SELECT max(key) FROM replies), 0), coalesce((SELECT max(round) FROM messages), 0),
   coalesce((SELECT max(round) FROM _environment_calls), 0),
   coalesce((SELECT max(round) FROM rounds WHERE grp = ?), 0)"""
+_ENDED = "SELECT coalesce(max(round), 0) FROM rounds WHERE grp IN (?, ?)"
 _ENDS = "SELECT key, kind FROM failures WHERE kind IN (?, ?) ORDER BY key DESC"
 _CALLED = "SELECT coalesce(max(key), 0) FROM environment_calls WHERE caller = ?"
 _GIVEN_UP = "SELECT key, detail FROM failures WHERE kind = ?"
@@ -118,6 +119,11 @@ class History:
             [(replied,)] = self._rows(_LAST, pack(round_, agent), pack(round_, agent + 1))
             last = max(last, replied)
         return int(last)
+
+    def last_ended(self, group: int) -> int:
+        """Return the last round that a group has ended; 0 if none."""
+        [(ended,)] = self._rows(_ENDED, group, ALL_GROUPS)
+        return int(ended)
 
     def _load_replies(self, block: int) -> dict[int, Past]:
         first = block << CALL_BITS

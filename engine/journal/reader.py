@@ -29,6 +29,15 @@ class Reader(RunFile):
         """Return how many replies and agents failed, by kind."""
         return dict(self.rows("SELECT kind, sum(n) FROM failure_counts GROUP BY kind ORDER BY kind"))
 
+    def left_out(self) -> tuple[int, int, int]:
+        """Return how many prompts lack something that was remembered; its messages, and their tokens."""
+        ((prompts, messages, tokens),) = self.rows(
+            "SELECT count(*), coalesce(sum(CAST(detail AS INTEGER)), 0), "
+            "coalesce(sum(CAST(substr(detail, instr(detail, ', ') + 2) AS INTEGER)), 0) "
+            "FROM failures WHERE kind = 'left out'"
+        )
+        return prompts, messages, tokens
+
     def usage(self) -> list[tuple[Any, ...]]:
         """Return round, model, slice, calls, tokens in, out and cached, cost and currency."""
         return self.rows(

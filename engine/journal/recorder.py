@@ -10,7 +10,7 @@ import msgspec
 from engine.journal.batch import JournalBatch, SnapshotRow
 from engine.journal.storable import Turn, json_text, named, storable_messages, storable_text, storable_value
 from engine.journal.transcripts import Transcripts
-from engine.keys import CALL_BITS, MAX_AGENTS, CallKey, unpack
+from engine.keys import CALL_BITS, MAX_AGENTS, unpack
 
 QUOTED_CHARS = 1100
 """Of a reply without a value so much is kept in any case: the agent quoted the first 1000 characters when it
@@ -106,15 +106,17 @@ class Recorder:
         shown = None if traceback is None else storable_text(traceback, self._max_chars)
         self._batch.failures.append((key, kind, storable_text(detail), shown, action))
 
-    def told(self, sender: int, inbox: CallKey, message: Any) -> None:
-        """Record a message at its place in an inbox, if the transcript of the agent that gets it is kept.
+    def told(self, round_: int, receiver: int, messages: Sequence[tuple[int, Any]]) -> None:
+        """Record all that an agent is told, by sender and in order, if its transcript is kept.
 
         Nothing depends on it: whoever told it does so again when the run is repeated.
         """
-        round_, receiver, turn = inbox
-        if self._transcripts.keeps(receiver):
+        if not self._transcripts.keeps(receiver):
+            return
+        rows = self._batch.messages
+        for turn, (sender, message) in enumerate(messages):
             text = storable_text(json_text(message), self._max_chars)
-            self._batch.messages.append((None, "tell", round_, receiver, turn, sender, text, None, None))
+            rows.append((None, "tell", round_, receiver, turn, sender, text, None, None))
 
     def asked(self, key: int, place: tuple[int, int], message: Any) -> None:
         """Record that a question is taken up; `place` is (receiver, place among those of the round).

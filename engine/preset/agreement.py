@@ -49,6 +49,8 @@ def _scenario(tables: Tables) -> Iterator[Problem]:
     if scenario and population:
         for key, what, allowed in scenario.problems(population.size):
             yield Problem(path=("scenario", key), what=one_line(what, 200), allowed=one_line(allowed, 200))
+        for path, condition in scenario.conditions():
+            yield from _condition(tables, condition, ("scenario", *path))
 
 
 def _population(tables: Tables) -> Iterator[Problem]:
@@ -136,7 +138,7 @@ def _overrides(tables: Tables, changed: Mapping[str, object], path: Path) -> Ite
         known = msgspec.to_builtins(scenario)
         table = {key: value for key, value in {**known, **changed}.items() if value is not None}
         yield from faults(type(scenario), table, path)
-        for key in sorted({"rounds", "groups", "name"} & changed.keys()):
+        for key in sorted(scenario.same_for_all & changed.keys()):
             yield Problem(path=(*path, key), what=f"{key} is the same for all slices")
 
 

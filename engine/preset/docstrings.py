@@ -21,7 +21,7 @@ def meanings(struct: type[msgspec.Struct]) -> dict[str, str]:
     return found
 
 
-def _own(cls: type) -> dict[str, str]:
+def _own(cls: type[msgspec.Struct]) -> dict[str, str]:
     try:
         (body,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, SyntaxError):
@@ -32,6 +32,7 @@ def _own(cls: type) -> dict[str, str]:
         for field, text in zip(body.body, body.body[1:], strict=False)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
+        and field.target.id in cls.__struct_fields__
         and isinstance(text, ast.Expr)
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)

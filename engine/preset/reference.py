@@ -89,10 +89,18 @@ def _variants(known: Variants) -> Iterator[str]:
     for name, member in zip(known.names, members, strict=True):
         yield f'### `{known.tag_field} = "{name}"`\n\n{inspect.getdoc(member)}\n'
         yield from _rows(member, [field for field in fields(member) if field.name not in shared])
-        for field in fields(member):
-            if is_struct(field.type):
-                yield f"`{field.encode_name}` is a table of its own:\n"
-                yield from _rows(field.type, fields(field.type))
+        yield from _inner_tables(member)
+
+
+def _inner_tables(struct: Struct, inside: str = "") -> Iterator[str]:
+    for field in fields(struct):
+        if inner := structs(field.type):
+            name = inside + field.encode_name
+            yield f"`{name}` is " + (
+                "any number of tables:\n" if items(field.type) else "a table of its own:\n"
+            )
+            yield from _rows(inner[0], fields(inner[0]))
+            yield from _inner_tables(inner[0], f"{name}.")
 
 
 def _rows(struct: Struct, shown: Sequence[FieldInfo]) -> Iterator[str]:

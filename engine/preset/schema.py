@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from engine.agents.memories.settings import AnyMemory
 from engine.models.settings import Model
 from engine.population.settings import Population
 from engine.scenarios.scenario import ScenarioSettings
@@ -62,6 +63,9 @@ class Engine(Table, frozen=True, kw_only=True):
     """How workers start; "inline" runs everything in one process, for debugging a scenario."""
     window: Annotated[int, Meta(ge=1)] = 250_000
     """Most requests that one worker lets wait at the models before more of its agents begin their turn."""
+    mailbox: Annotated[int, Meta(ge=1)] = 5_000_000
+    """Most messages that one mailbox holds in a round, and that an agent may tell in one turn. A run that
+    needs more stops; it can be resumed with more."""
     deadline_s: Annotated[float, Meta(gt=0)] = 300.0
     """Longest time that an agent may compute without a break, or wait for anything but its model and other
     agents; and that all may wait for each other."""
@@ -122,5 +126,7 @@ class Preset(Table, frozen=True, kw_only=True):
     """Parts of the population that think, or are asked, differently."""
     answers: Answers = Answers()
     engine: Engine = Engine()
+    memory: AnyMemory | None = None
+    """What agents remember of their conversations; if not given, as the scenario has it, else everything."""
     budget: Budget = Budget()
     journal: Journal = Journal()

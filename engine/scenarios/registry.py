@@ -20,14 +20,17 @@ from engine.scenarios.scenario import Scenario
 GROUP = "simtui.scenarios"
 BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
+    "double_auction": "engine.scenarios.double_auction:DoubleAuction",
     "el_farol": "engine.scenarios.el_farol:ElFarol",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
     "opinions": "engine.scenarios.opinions:Opinions",
     "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
+    "social_feed": "engine.scenarios.social_feed:SocialFeed",
     "spread": "engine.scenarios.spread:Spread",
     "trust": "engine.scenarios.trust:Trust",
     "ultimatum": "engine.scenarios.ultimatum:Ultimatum",
+    "voting": "engine.scenarios.voting:Voting",
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -17,11 +18,17 @@ from engine.keys import MAX_ROUNDS
 from engine.models.policy import Rule
 from engine.models.protocol import Message
 
+if TYPE_CHECKING:
+    from engine.population.people import People
+
 
 class ScenarioSettings(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="name", forbid_unknown_fields=True
 ):
     """What every scenario's `[scenario]` table has; subclass it with the scenario's name as `tag`."""
+
+    same_for_all: ClassVar[frozenset[str]] = frozenset({"rounds", "groups", "name"})
+    """Settings that slices of the population cannot change."""
 
     rounds: Annotated[int, Meta(ge=1, lt=MAX_ROUNDS)] = 5
     """Number of rounds."""
@@ -43,6 +50,10 @@ class ScenarioSettings(
             return [
                 ("groups", f"{self.groups} groups for {population_size} agents", f"1 to {population_size}")
             ]
+        return []
+
+    def conditions(self) -> list[tuple[tuple[str, ...], str]]:
+        """Return the settings that are conditions over attributes of people, as (path, condition)."""
         return []
 
 
@@ -95,6 +106,8 @@ class Scenario:
         self.settings = settings
         self.n_agents = n_agents
         self.seed = seed
+        self.people: People | None = None
+        """Who the agents are, if the preset says so; known to workers alone."""
 
     def group_size(self, group: int) -> int:
         """Return the number of members of a group."""
@@ -157,3 +170,16 @@ class Scenario:
     def overall(self, round_: int, tallies: Sequence[Any]) -> Outcome:
         """Make the outcome over all groups, for the rounds table; tallies as in `conclude`."""
         return self.conclude(round_, -1, tallies)
+
+    def across(self, outcome: Outcome, groups: Sequence[Outcome]) -> Outcome:
+        """Add to the outcome over all groups what only the groups' environments know, from their outcomes.
+
+        As it is here: the mean of each number, over the groups that have it.
+        """
+        found = {**outcome.stats}
+        for name in {name: None for group in groups for name in group.stats if name not in outcome.stats}:
+            values = [value for group in groups if (value := group.stats.get(name)) is not None]
+            numbers = [value for value in values if not isinstance(value, str)]
+            if len(numbers) == len(values):
+                found[name] = fmean(numbers) if numbers else None
+        return msgspec.structs.replace(outcome, stats=found)

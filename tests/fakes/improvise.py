@@ -21,8 +21,8 @@ import msgspec
 from engine.agents.agent import Agent
 from engine.agents.births import NoRoom
 from engine.agents.effects import AnswerFailed, gather
-from engine.agents.mail import AskFailed
 from engine.agents.memory import Prompt
+from engine.agents.post import AskFailed
 from engine.environments.calls import CallFailed
 from engine.environments.environment import Environment
 from engine.environments.listeners import Event, event
@@ -137,7 +137,7 @@ class Improviser(Agent):
         return float(total)
 
     async def act(self, dice: Random, total: int) -> int:
-        kinds = ["chat", "chat", "chat", "tell", "tell", "ask", "gather", "pause", "luck"]
+        kinds = ["chat", "chat", "chat", "tell", "tell", "cry", "ask", "gather", "pause", "luck"]
         kinds += ["spawn", "retire"]
         kinds += ["deal", "deal", "bid"] if self.environments else []
         kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
@@ -147,6 +147,8 @@ class Improviser(Agent):
             case "tell":
                 for _ in range(dice.randrange(3)):
                     self.tell(dice.choice(self.within_reach()), ["tell", total])
+            case "cry":
+                self.cry(dice, total)
             case "ask":
                 return await self.question(dice, total)
             case "gather":
@@ -173,6 +175,22 @@ class Improviser(Agent):
         except NoRoom as error:
             return len(str(error))
         return len(self.children) + len(self.named) + int(self.attributes.get("luck", 0))
+
+    def cry(self, dice: Random, total: int) -> None:
+        """Tell many at once, or choose what to hear."""
+        topic = dice.choice(["gold", "grain", "rumours"])
+        match dice.choice(["all", "some", "publish", "publish", "subscribe", "subscribe", "unsubscribe"]):
+            case "all":
+                self.broadcast(["tell", total])
+            case "some":
+                reach = self.within_reach()
+                self.broadcast(["tell", total], [dice.choice(reach) for _ in range(dice.randrange(5))])
+            case "publish":
+                self.publish(topic, ["tell", total])
+            case "subscribe":
+                self.subscribe(topic)
+            case _:
+                self.unsubscribe(topic)
 
     async def chat(self, dice: Random, total: int) -> int:
         remembers, catches = dice.random() < 0.3, dice.random() < 0.5
@@ -266,6 +284,7 @@ class Improviser(Agent):
             number += self.state.n_asked
             for _ in range(dice.randrange(2)):
                 self.tell(dice.choice(self.within_reach()), ["tell", number])
+                self.cry(dice, number)
         kind = dice.choice(["now", "chat", "ask", "both", "raise" if dice.random() < 0.2 else "now"])
         if kind == "raise":
             raise ValueError(f"not to {number}")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from engine.agents.agent import Agent
+from engine.agents.memories.making import Memories
 from engine.agents.model import Model
 from engine.agents.scheduler import Activation, Scheduler
 from engine.keys import pack, unpack
@@ -60,6 +61,7 @@ class Bench:
             wants_facts=True,
         )
         self.agents: dict[int, Agent] = {}
+        self.memories = Memories()
 
     def begin(
         self, script: Callable[[Agent], Coroutine[Any, Any, Any]], agent_id: int = 0, round_: int = 1
@@ -67,10 +69,17 @@ class Bench:
         """Let an agent play a script that may use its model and its memory."""
         if agent_id not in self.agents:
             self.agents[agent_id] = Agent(agent_id)
-            self.agents[agent_id].world = SimpleNamespace(  # type: ignore[assignment]
-                model=self.model, shared=RULES, slice=0, people=None, members=range(1000)
+            self.agents[agent_id].world = SimpleNamespace(
+                community=None,  # type: ignore[assignment]
+                model=self.model,
+                shared=RULES,
+                slice=0,
+                people=None,
+                members=range(1000),
+                memories=self.memories,
             )
         agent = self.agents[agent_id]
+        agent.world.round = round_
         self.scheduler.begin(Activation(agent, script(agent), pack(round_, agent_id), self.endings))
 
     def sent(self) -> list[Request]:

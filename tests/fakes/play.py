@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from engine.cluster.control import RoundReport
+from engine.keys import unpack
 from engine.models.policy import PolicyBackend
 from engine.models.protocol import Catalogue, Finish, Request, RequestBatch, Result
 from engine.models.settings import Policy
@@ -39,13 +41,16 @@ def play(
     seed: int = 1,
     workers: int = 2,
     population: dict[str, Any] | None = None,
+    silent: Container[int] = (),
     **parameters: float,
 ) -> list[Stats]:
-    """Play to the end and return the stats of each round; no agent may fail."""
+    """Play to the end and return the stats of each round; none may stop; `silent` agents get no answer."""
     rules = registry.find(settings.scenario_name).policies
     chosen = Policy(policy=policy, parameters=parameters)
 
     def reply(request: Request, catalogue: Catalogue) -> str:
+        if unpack(request.key).agent in silent:
+            return ""
         found: list[Result] = []
         PolicyBackend(chosen, catalogue, rules, settings, seed).submit([request], found.extend)
         assert found[0].finish is Finish.STOP, found[0].text

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from engine.agents.mail import Post
+from engine.agents.post import Post
 from engine.agents.scheduler import NOBODY
 from engine.cluster.casualties import MAX_RESTARTS
 from engine.cluster.control import Event, Finished

@@ -28,15 +28,19 @@ class Office:
             worker=worker,
             worker_of=town.worker_of,
             resident=town.resident,
+            **town.limits,
         )
 
 
 class Town:
     """`n` agents over the workers, all in group 0 unless `groups` says where the others begin."""
 
-    def __init__(self, agent_type: type[Agent], n: int, workers: int, *, coupled: bool = False) -> None:
+    def __init__(
+        self, agent_type: type[Agent], n: int, workers: int, *, coupled: bool = False, **limits: int
+    ) -> None:
         self.n = n
         self.n_workers = workers
+        self.limits = {"most": 1_000_000} | limits
         self.stopped: set[int] = set()
         self.acted: set[int] = set()
         self.endings = Endings()
@@ -78,11 +82,11 @@ class Town:
 
             def returned(self, activation: Activation, value: Any) -> None:
                 town.endings.returned(activation, value)
-                office.mail.idle(activation.agent.id)
+                office.mail.questions.idle(activation.agent.id)
 
             def raised(self, activation: Activation, error: BaseException) -> None:
                 town.endings.raised(activation, error)
-                office.mail.idle(activation.agent.id)
+                office.mail.questions.idle(activation.agent.id)
 
         owner = Owner()
         self.sent = owner.sent
@@ -98,11 +102,10 @@ class Town:
                 while office.scheduler.has_ready:
                     busy = True
                     office.scheduler.run_ready()
-                for there, post in list(office.mail.outgoing.items()):
+                for there, post in office.mail.outgoing.posts():
                     busy = True
                     packed = msgspec.msgpack.encode(post)
                     self.offices[there].mail.take(msgspec.msgpack.decode(packed, type=Post))
-                office.mail.outgoing.clear()
 
     def play(self, *agent_ids: int) -> None:
         """Let agents act, all of them if none is named, in this order."""

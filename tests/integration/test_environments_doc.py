@@ -13,7 +13,7 @@ import pytest
 from tests.fakes.packages import install
 
 DOC = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
-(CODE,) = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
+CODE, AGENDA = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 (PRESET,) = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 (QUERY,) = re.findall(r"```sql\n(.*?)```", DOC, re.DOTALL)
 
@@ -58,6 +58,23 @@ def test_a_replay_agrees_with_the_run(preset: str, start: str) -> None:
     output_of("--run", preset, "--out", "run", "--set", f"engine.start={start}", "--set", "scenario.groups=1")
     assert "same" in output_of("replay", "run")
     assert output_of("verify", "run")
+
+
+def test_machines_act_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_machines.py").write_text(AGENDA, encoding="utf-8")
+    install(tmp_path, "my_machines", "my_machines:Machines", monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    preset = PRESET.replace("my_market", "my_machines").replace("groups = 2", "groups = 1")
+    (tmp_path / "preset.toml").write_text(preset.replace("rounds = 4", "rounds = 30"), encoding="utf-8")
+    record = json.loads(
+        output_of("--run", "preset.toml", "--json", "--out", "run", "--set", "engine.workers=2")
+    )
+    stats = [round_["stats"] for round_ in record["rounds"]]
+    times = [stat["next due"] for stat in stats]
+    assert stats[0]["repairs"] == 40
+    assert all(1 <= stat["repairs"] < 40 for stat in stats[1:])
+    assert times == sorted(set(times))
+    assert "same" in output_of("replay", "run")
 
 
 def test_a_run_that_was_killed_goes_on_and_calls_nothing_twice(preset: str) -> None:

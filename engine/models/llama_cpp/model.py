@@ -17,13 +17,16 @@ from engine.models.llama_cpp.library import complaints
 class Model:
     """A loaded model."""
 
-    def __init__(self, file: Path) -> None:
-        """Map the weights into memory. Raises ModelError if llama.cpp cannot use the file."""
+    def __init__(self, file: Path, *, vocabulary_only: bool = False) -> None:
+        """Map the weights into memory, unless the vocabulary will do.
+
+        Raises ModelError if llama.cpp cannot use the file.
+        """
         complaints()
         self.file = file
-        self.handle = native.llama_model_load_from_file(
-            os.fsencode(file), native.llama_model_default_params()
-        )
+        parameters = native.llama_model_default_params()
+        parameters.vocab_only = vocabulary_only
+        self.handle = native.llama_model_load_from_file(os.fsencode(file), parameters)
         if not self.handle:
             raise ModelError(
                 f"llama.cpp cannot load this model ({complaints() or 'no reason given'})", where=str(file)

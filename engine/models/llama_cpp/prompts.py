@@ -36,7 +36,7 @@ class PromptWriter:
                 where=str(model.file),
                 hint='use an instruction-tuned ("instruct", "chat", "it") model',
             )
-        self._model = model
+        self.model = model
         self._template = ChatTemplate(model.chat_template, model.bos, model.eos)
         spelt = sorted(filter(None, model.control_texts), key=len, reverse=True)
         self._control = re.compile("|".join(map(re.escape, spelt)) or r"(?!)")
@@ -68,10 +68,14 @@ class PromptWriter:
     def _fitting(self, messages: Sequence[Message], room: int) -> Tokens | None:
         if sum(len(message.content) for message in messages) > room * self._longest:
             return None  # too long for certain: not worth tokenising a megabyte
-        text = self._template.render([self._defused(message) for message in messages])
-        document = not (self._model.bos and text.startswith(self._model.bos))
-        tokens = self._model.tokenize(text, document=document)
+        tokens = self.tokens(messages)
         return tokens if len(tokens) <= room else None
+
+    def tokens(self, messages: Sequence[Message]) -> Tokens:
+        """Return the prompt of a conversation, however long. Raises ModelError if the template refuses."""
+        text = self._template.render([self._defused(message) for message in messages])
+        document = not (self.model.bos and text.startswith(self.model.bos))
+        return self.model.tokenize(text, document=document)
 
     def _defused(self, message: Message) -> Message:
         """Break up the spelling of control tokens: a text must not be able to end its own turn."""

@@ -210,4 +210,16 @@ def test_those_of_the_world_end_it_after_those_of_all_groups() -> None:
     assert stats == [{"sum": 1, "price": 5, "rent": 3}, {"sum": 1, "price": 7, "rent": 3}]
     ended = course.overall()
     assert ended is not None
-    assert ended[1].stats == {"sum": 2, "rent": 3}
+    assert ended[1].stats == {"sum": 2, "price": 6, "rent": 3}
+
+
+def test_what_only_environments_of_groups_know_is_averaged_over_those_who_know_it() -> None:
+    course = with_environments(4, 2, room=Room)
+    course.opening()
+    reports: list[dict[str, Any]] = [{"price": 7}, {"price": 4, "won": "a"}, {"price": None}, {"poor": None}]
+    for group in (2, 0, 3, 1):
+        course.take(group // 2, done(group, 1))
+        course.settle(Settled(group, 1, {"room": reports[group]}, {}))
+    ended = course.overall()
+    assert ended is not None
+    assert ended[1].stats == {"sum": 4, "price": 5.5, "poor": None}, "a text has no mean"

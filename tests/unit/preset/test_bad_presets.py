@@ -183,7 +183,7 @@ def test_a_wrong_or_missing_part_is_told(told: Any, old: str, new: str, expected
             "[enginee]\nworkers = 2",
             "p.toml:8: enginee: unknown key; did you mean engine? "
             "(allowed: name, description, seed, scenario, population, model, models, slices, answers, "
-            "engine, budget or journal)",
+            "engine, memory, budget or journal)",
         ),
         (
             '[answers]\non_failure = "fallback"',

@@ -1,0 +1,1 @@
+"""Memories that leave something out, each in its own way."""

@@ -1,0 +1,232 @@
+"""The continuous double auction: buyers and sellers with given values and costs, and a book of their orders.
+
+Smith, Journal of Political Economy 70 (1962); Gode and Sunder, Journal of Political Economy 101 (1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from engine.agents.agent import Agent, Stateless
+from engine.agents.memory import Prompt, said
+from engine.draws import mix, uniforms
+from engine.environments.attributes import own, shared
+from engine.environments.environment import Environment
+from engine.environments.methods import buffered
+from engine.models.answers import Number
+from engine.models.protocol import Message
+from engine.scenarios import double_auction_rules as rules
+from engine.scenarios.order_book import Order, OrderBook, Side, Trade
+from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
+
+Price = Annotated[float, Meta(ge=0, le=1_000_000)]
+
+
+class DoubleAuctionSettings(ScenarioSettings, frozen=True, kw_only=True, tag="double_auction"):
+    """Buyers and sellers take turns in a group: the first is a buyer, the second a seller, and so on."""
+
+    same_for_all: ClassVar[frozenset[str]] = ScenarioSettings.same_for_all | {
+        *("activity", "clear", "day", "decimals", "demand", "high", "improve", "low", "supply", "units"),
+    }
+
+    low: Price = 1.0
+    """Lowest price."""
+    high: Price = 200.0
+    """Highest price."""
+    decimals: Annotated[int, Meta(ge=0, le=4)] = 0
+    """Digits after the point in prices, values and costs."""
+    units: Annotated[int, Meta(ge=1, le=1000)] = 3
+    """How many units each buyer may buy, and each seller sell, in a day."""
+    demand: tuple[Price, ...] = ()
+    """What units are worth to the buyers: dealt to them in turn from the highest on, from the beginning again
+    if there are too few. If empty, evenly from `low` to `high`."""
+    supply: tuple[Price, ...] = ()
+    """What units cost the sellers: dealt likewise from the lowest on. If empty, evenly too."""
+    day: Annotated[int, Meta(ge=0)] = 0
+    """Rounds in a day of trading; at its end the book is emptied, and all have their units again. 0: the run
+    is one day."""
+    activity: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    """Probability with which each trader makes an order in a round. The orders of a round reach the book one
+    after the other, in an order drawn by lot."""
+    improve: bool = True
+    """An order counts only if it is better than the best of its side."""
+    clear: bool = True
+    """After each trade the book is empty, as in Gode and Sunder; otherwise the other orders stay in it."""
+    window: Annotated[int, Meta(ge=0, le=100)] = 5
+    """How many of the last prices traders see."""
+
+    def problems(self, population_size: int) -> list[tuple[str, str, str]]:
+        """Add that a market has two sides, and room for prices."""
+        found = ScenarioSettings.problems(self, population_size)
+        if population_size < 2 * self.groups:
+            allowed = f"at most {population_size // 2}, so that each has a buyer and a seller"
+            found.append(("groups", f"{self.groups} groups for {population_size} agents", allowed))
+        if self.high <= self.low:
+            found.append(("high", f"{self.high:g}", f"more than low ({self.low:g})"))
+        return found
+
+
+class Hand(msgspec.Struct, frozen=True):
+    """What a trader has in a day."""
+
+    traded: int
+    """Units, so far."""
+    worth: float | None
+    """What its next unit is worth, or costs; None after the last."""
+
+
+class Market(Environment):
+    """The order book, and what is behind it."""
+
+    bid = shared(None)
+    ask = shared(None)
+    prices = shared(list)
+    """The last ones."""
+    hand = own()
+
+    def setup(self) -> None:
+        """Deal the units."""
+        settings: DoubleAuctionSettings = self.settings
+        dealt = rules.hands(settings, len(self.members))
+        self.units = dict(zip(self.members, dealt, strict=True))
+        self.equilibrium = rules.equilibrium(_all(dealt, Side.BUYER), _all(dealt, Side.SELLER))
+        self.book = OrderBook(improve=settings.improve, clear=settings.clear)
+        self.orders: list[tuple[int, float, int]] = []
+        self._begin_day()
+
+    @buffered
+    def order(self, price: float, nth: int) -> None:
+        """Offer a price for the nth unit of the day, from 0. Raises ValueError for what is no price."""
+        if not self.settings.low <= price <= self.settings.high:
+            raise ValueError(f"{price:g} is not from {self.settings.low:g} to {self.settings.high:g}")
+        self.orders.append((self.caller, price, nth))
+
+    def end_round(self) -> dict[str, Any]:
+        """Let the orders of the round reach the book, and end the day if it is over."""
+        before = len(self.trades)
+        for n in self.rng.permutation(len(self.orders)).tolist():
+            self._take(*self.orders[n])
+        self.orders.clear()
+        self.bid, self.ask = self.book.standing(Side.BUYER), self.book.standing(Side.SELLER)
+        report = self._report([trade.price for trade in self.trades[before:]])
+        if self.settings.day and self.round % self.settings.day == 0:
+            self._begin_day()
+        return report
+
+    def _take(self, trader: int, price: float, nth: int) -> None:
+        """Take an order, unless it is for a unit that the trader's last order has got it by now."""
+        hand = self.hand[trader]
+        if hand.worth is None or nth != hand.traded:
+            return
+        trade = self.book.place(Order(trader, self._side(trader), price))
+        if trade is not None:
+            self._settle(trade)
+
+    def _settle(self, trade: Trade) -> None:
+        self.trades.append(trade)
+        self.gained += self.hand[trade.buyer].worth - self.hand[trade.seller].worth
+        self.prices = [*self.prices, trade.price][-self.settings.window :] if self.settings.window else []
+        for trader in (trade.buyer, trade.seller):
+            self._deal(trader, self.hand[trader].traded + 1)
+
+    def _deal(self, trader: int, traded: int) -> None:
+        units = self.units[trader]
+        self.hand[trader] = Hand(traded, units[traded] if traded < len(units) else None)
+
+    def _begin_day(self) -> None:
+        self.book.empty()
+        self.bid = self.ask = None
+        self.trades: list[Trade] = []
+        self.gained = 0.0
+        for trader in self.members:
+            self._deal(trader, 0)
+
+    def _side(self, trader: int) -> Side:
+        return rules.side_of(trader - self.members.start)
+
+    def _report(self, prices: list[float]) -> dict[str, Any]:
+        best, so_far = self.equilibrium, [trade.price for trade in self.trades]
+        return {
+            "trades": len(prices),
+            "price": float(np.mean(prices)) if prices else None,
+            "bid": self.bid,
+            "ask": self.ask,
+            "volume": len(so_far),
+            "efficiency": self.gained / best.surplus if best.surplus else None,
+            "alpha": rules.alpha(so_far, best.price),
+            "equilibrium price": best.price,
+            "equilibrium volume": best.quantity,
+        }
+
+
+def _all(dealt: Sequence[rules.Units], side: Side) -> list[float]:
+    return [unit for place, units in enumerate(dealt) if rules.side_of(place) is side for unit in units]
+
+
+class Trader(Agent):
+    """Looks at the market and makes an order for its next unit."""
+
+    __slots__ = ()
+    State = Stateless
+
+    async def step(self, observation: None) -> float | None:
+        """Return the price that it names; None if it has traded all its units."""
+        game, market = self.world.scenario, self.environments["market"]
+        seen = await market.view()
+        hand, bid, ask = msgspec.convert(seen["hand"], Hand), seen["bid"], seen["ask"]
+        if hand.worth is None:
+            return None
+        side = rules.side_of(self.id - self.world.members.start)
+        text = f"{self.persona} {rules.question(side, hand.worth, bid, ask, seen['prices'])}".lstrip()
+        facts = {"side": side, "worth": hand.worth, "bid": bid, "ask": ask}
+        prompt = Prompt(self.world.shared, (said("user", text),))
+        price: float = await self.model.chat(prompt, game.price, facts=facts)
+        market.order(price, hand.traded)
+        return price
+
+
+class DoubleAuction(Scenario):
+    """The market."""
+
+    Settings = DoubleAuctionSettings
+    environments = {"market": Market}
+    policies = rules.POLICIES
+    settings: DoubleAuctionSettings
+
+    def __init__(self, settings: DoubleAuctionSettings, n_agents: int, seed: int) -> None:
+        super().__init__(settings, n_agents, seed)
+        self.price = Number(settings.low, settings.high, settings.decimals)
+
+    def agent(self, agent_id: int) -> Agent:
+        """Make a trader."""
+        return Trader(agent_id)
+
+    def shared(self, group: int) -> tuple[Message, ...]:
+        """Return the rules."""
+        return (Message("system", rules.instructions(self.settings, self.group_size(group))),)
+
+    def opening(self, group: int) -> None:
+        """All that traders see, they see in the market."""
+
+    def acts(self, round_: int, members: range, observation: None) -> NDArray[np.bool_] | None:
+        """Draw who makes an order."""
+        if self.settings.activity == 1:
+            return None
+        found: NDArray[np.bool_] = (
+            uniforms(mix(self.seed, round_), np.array(members)) < self.settings.activity
+        )
+        return found
+
+    def tally(self, members: range, values: Sequence[float | None]) -> int:
+        """Count the orders."""
+        return sum(value is not None for value in values)
+
+    def conclude(self, round_: int, group: int, tallies: Sequence[int]) -> Outcome:
+        """Say how many orders there were; the market tells the rest."""
+        return Outcome({"orders": sum(tallies)})
