@@ -23,6 +23,7 @@ BUILT_IN = {
     "double_auction": "engine.scenarios.double_auction:DoubleAuction",
     "el_farol": "engine.scenarios.el_farol:ElFarol",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
+    "negotiation": "engine.scenarios.negotiation:Negotiation",
     "opinions": "engine.scenarios.opinions:Opinions",
     "prisoners_dilemma": "engine.scenarios.prisoners_dilemma:PrisonersDilemma",
     "public_goods": "engine.scenarios.public_goods:PublicGoods",
