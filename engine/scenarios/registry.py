@@ -22,6 +22,7 @@ BUILT_IN = {
     "dictator": "engine.scenarios.dictator:Dictator",
     "double_auction": "engine.scenarios.double_auction:DoubleAuction",
     "el_farol": "engine.scenarios.el_farol:ElFarol",
+    "grid_town": "engine.scenarios.grid_town:GridTown",
     "guess_average": "engine.scenarios.guess_average:GuessAverage",
     "negotiation": "engine.scenarios.negotiation:Negotiation",
     "opinions": "engine.scenarios.opinions:Opinions",
