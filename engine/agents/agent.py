@@ -90,16 +90,17 @@ class Agent:
     def publish(self, topic: str, message: Any) -> None:
         """Tell all others of the group, or of all groups if they are coupled, who are subscribed to a topic.
 
-        Those who are so at the end of the round hear it before their next step. Raises like `tell`.
+        Those who are so at the end of the round hear it before their next step. Raises like `tell`, and
+        TypeError for a topic that is no text, or empty.
         """
         self.world.mail.publish(self, topic, message)
 
     def subscribe(self, topic: str) -> None:
-        """Hear what is published on a topic, from what is published in this round on."""
+        """Hear what is published on a topic, in this round and later. Raises TypeError like `publish`."""
         self.world.mail.subscribe(self.id, topic)
 
     def unsubscribe(self, topic: str) -> None:
-        """Hear no more of that, from what is published in this round on; again does nothing."""
+        """Hear no more of that, in this round and later; again does nothing."""
         self.world.mail.unsubscribe(self.id, topic)
 
     def ask(self, receiver: int, message: Any) -> Ask:

@@ -108,13 +108,15 @@ class Mail:
 
     def publish(self, agent: Agent, topic: str, message: Any) -> None:
         """Tell all others that are subscribed to a topic at the end of the round. Raises like `tell`."""
+        _check_topic(topic)
         world = agent.world
         coupled = world.scenario.coupled
         everyone = range(world.scenario.n_agents) if coupled else world.members
         self._put_up(agent, board(EVERYONE if coupled else world.group, topic), everyone, message)
 
     def subscribe(self, agent_id: int, topic: str) -> None:
-        """Let an agent hear of a topic."""
+        """Let an agent hear of a topic. Raises TypeError."""
+        _check_topic(topic)
         self._boxes.subscribe(agent_id, topic)
 
     def unsubscribe(self, agent_id: int, topic: str) -> None:
@@ -200,7 +202,7 @@ class Mail:
         found = self._boxes.clear(agent_id, round_ - 1)
         if found:
             sender = min(found)[0]
-            detail = f"{len(found)} to an agent that acts no more, the first from {sender}"
+            detail = f"{len(found)} to an agent that acts no more, the first from agent {sender}"
             self._record.failure(pack(round_, agent_id), UNDELIVERED, detail, "dropped")
 
     @property
@@ -219,3 +221,8 @@ class Mail:
 
     def _overflow(self, error: SimtuiError) -> None:
         self._scheduler.fatal = error
+
+
+def _check_topic(topic: Any) -> None:
+    if not isinstance(topic, str) or not topic:
+        raise TypeError(f"a topic is a text that is not empty, not {topic!r}")

@@ -22,9 +22,10 @@ class Office:
 
     def __init__(self, town: Town, worker: int) -> None:
         self.scheduler = Scheduler(clock=Clock(), deadline_s=10, wake=lambda: None)
+        self.record = Recorder(Transcripts.parse("all"), 1000)
         self.mail = Mail(
             self.scheduler,
-            Recorder(Transcripts.parse("all"), 1000),
+            self.record,
             worker=worker,
             worker_of=town.worker_of,
             resident=town.resident,

@@ -92,5 +92,7 @@ def test_no_prompt_has_more_of_the_models_tokens_than_the_budget(
     assert all("You are a careful person." in text for text in prompts)
     assert any("What you remember of earlier: " in text for text in prompts) == chores
     assert any("What comes to your mind" in text for text in prompts) != chores
+    checked = CliRunner().invoke(cli, ["verify", str(run.directory)], catch_exceptions=False)
+    assert checked.exit_code == 0, checked.stdout
     found = replay(RunDirectory(run.directory))
     assert found.agrees, found.as_text(5)

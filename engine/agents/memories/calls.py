@@ -108,8 +108,7 @@ class Recall(FittedCall):
 
     def __await__(self) -> Generator[Effect, Any, Any]:
         """Yield the memory's calls, then this one. Within `gather` there are no calls of the memory."""
-        if not self.model._wants_facts:  # rules read no conversation, and write no summaries
-            yield from self._memory.chores(self.model, self.prompt.tail[-1])
+        yield from self._memory.chores(self.model, self.prompt.tail[-1])
         return (yield self)
 
     def compose(self) -> tuple[Composition, list[str]]:

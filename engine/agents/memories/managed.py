@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from engine.agents.calls import ModelCall
 from engine.agents.effects import Effect
 from engine.agents.memories.calls import Recall
 from engine.agents.memories.composition import Composition, last_exchanges
@@ -24,8 +25,10 @@ class Draft(Prompt, frozen=True, array_like=True):
 
     memory: Managed
 
-    def call(self, model: Model, answer: Asked, facts: Any) -> Recall:
-        """Return the call that asks the question."""
+    def call(self, model: Model, answer: Asked, facts: Any) -> ModelCall:
+        """Return the call that asks the question; a model that goes by facts reads no conversation."""
+        if model._wants_facts:
+            return ModelCall(model, Prompt(self.base, self.tail), answer, facts)
         return Recall(model, self, answer, facts, self.memory)
 
 

@@ -36,10 +36,10 @@ class PromptWriter:
                 where=str(model.file),
                 hint='use an instruction-tuned ("instruct", "chat", "it") model',
             )
-        self.model = model
+        self._model = model
         self._template = ChatTemplate(model.chat_template, model.bos, model.eos)
         spelt = sorted(filter(None, model.control_texts), key=len, reverse=True)
-        self._control = re.compile("|".join(map(re.escape, spelt)) or r"(?!)")
+        self.control = re.compile("|".join(map(re.escape, spelt)) or r"(?!)")
         self._longest = max(len(model.piece(token)) for token in range(model.size))
 
     def write(self, prefix: Sequence[Message], tail: Sequence[Message], room: int) -> Prompt:
@@ -68,18 +68,21 @@ class PromptWriter:
     def _fitting(self, messages: Sequence[Message], room: int) -> Tokens | None:
         if sum(len(message.content) for message in messages) > room * self._longest:
             return None  # too long for certain: not worth tokenising a megabyte
-        tokens = self.tokens(messages)
+        text, document = self.text(messages)
+        tokens = self._model.tokenize(text, document=document)
         return tokens if len(tokens) <= room else None
 
-    def tokens(self, messages: Sequence[Message]) -> Tokens:
-        """Return the prompt of a conversation, however long. Raises ModelError if the template refuses."""
+    def text(self, messages: Sequence[Message]) -> tuple[str, bool]:
+        """Return a conversation as the template writes it, and whether the model's first token comes before.
+
+        Raises ModelError if the template refuses.
+        """
         text = self._template.render([self._defused(message) for message in messages])
-        document = not (self.model.bos and text.startswith(self.model.bos))
-        return self.model.tokenize(text, document=document)
+        return text, not (self._model.bos and text.startswith(self._model.bos))
 
     def _defused(self, message: Message) -> Message:
         """Break up the spelling of control tokens: a text must not be able to end its own turn."""
-        content = self._control.sub(lambda found: f"{found[0][0]}\u200b{found[0][1:]}", message.content)
+        content = self.control.sub(lambda found: f"{found[0][0]}\u200b{found[0][1:]}", message.content)
         return message if content == message.content else Message(message.role, content)
 
 

@@ -6,6 +6,7 @@ The result is the same, and what is in the journal is never asked for again.
 """
 
 import os
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.agents.mail import Mail
 from engine.keys import unpack
 from engine.models.settings import Policy
 from engine.population.settings import Births
@@ -79,6 +81,17 @@ def test_the_same_on_any_number_of_workers(seed: int, tmp_path: Path) -> None:
     check_same(tmp_path / "1", tmp_path / "5")
     assert len(one.asked) == len(two.asked) == len(five.asked)
     assert len(set(two.asked)) == len(two.asked)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_with_hardly_any_room(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One question or call and a few messages may be under way between two: the rest waits its turn."""
+    preset = any_preset(Random(seed))
+    Stage(on(1, preset), folder(tmp_path / "1"), Random(seed)).play()
+    monkeypatch.setattr("engine.cluster.worker.Mail", partial(Mail, credit=1, letters=3))
+    monkeypatch.setattr("engine.environments.host.CREDIT", 1)
+    Stage(on(5, preset), folder(tmp_path / "5"), Random(seed)).play()
+    check_same(tmp_path / "1", tmp_path / "5")
 
 
 def play_with_kills(preset: Preset, path: Path, dice: Random, *others: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.agents.agent import Agent
+from engine.keys import unpack
 from tests.fakes.town import Town
 from tests.unit.agents.conftest import Build
 
@@ -124,3 +125,31 @@ def test_a_receiver_is_no_fraction(town: Build) -> None:
     told = town(Halves, 4)
     told.play(0)
     assert isinstance(told.endings.errors[0], TypeError)
+
+
+def test_what_is_told_to_an_agent_that_has_stopped_is_in_the_failure_ledger(town: Build) -> None:
+    told = town(Gossip, 4)
+    told.play(2, 1)
+    office = told.office(3)
+    office.mail.refuse(3, 2)
+    [(key, kind, detail, _, action)] = office.record.take().failures
+    assert unpack(key) == (2, 3, 0)
+    assert (kind, action) == ("undelivered", "dropped")
+    assert detail == "4 to an agent that acts no more, the first from agent 1"
+    assert told.inbox(3) == []
+    office.mail.refuse(3, 3)
+    assert office.record.take().failures == []
+
+
+@pytest.mark.parametrize("way", ["tell", "ask", "broadcast"])
+@pytest.mark.parametrize("nobody", [-1, 4])
+def test_a_message_to_nobody_says_who_there_is(town: Build, way: str, nobody: int) -> None:
+    class Lost(Agent):
+        async def step(self, observation: Any) -> Any:
+            if way == "ask":
+                return await self.ask(nobody, "hello?")
+            return self.tell(nobody, 1) if way == "tell" else self.broadcast(1, [0, nobody])
+
+    told = town(Lost, 4)
+    told.play(0)
+    assert str(told.endings.errors[0]) == f"there is no agent {nobody}: the last one is 3"

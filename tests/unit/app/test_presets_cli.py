@@ -83,7 +83,7 @@ def test_json_of_a_bad_preset(preset: str) -> None:
     (problem,) = json.loads(result.stdout)["problems"]
     assert (problem["where"], problem["key"]) == ("--set engine.strt", "engine.strt")
     assert (problem["what"], problem["nearest"]) == ("unknown key", "engine.start")
-    assert problem["allowed"] == "workers, start, window, deadline_s or failure_budget"
+    assert problem["allowed"] == "workers, start, window, mailbox, deadline_s or failure_budget"
 
 
 def test_a_missing_preset(preset: str) -> None:

@@ -138,6 +138,15 @@ def test_a_service_that_was_lost_gets_the_same_prompt() -> None:
     assert len(bench.left_out) == 1
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
+def test_rules_in_place_of_a_model_read_nothing_and_have_no_budget(kind: AnyMemory) -> None:
+    bench = Remembering(kind)
+    bench.model._wants_facts = True
+    for n in range(5):
+        assert len(bench.exchange("word " * 100)) == 2 * n + 1
+    assert bench.record.failures == []
+
+
 def test_calls_at_once_are_made_from_the_same_memory() -> None:
     """Whichever is answered first: what is remembered does not depend on it."""
     prompts = []

@@ -104,11 +104,3 @@ def test_a_full_budget_has_a_summary_written_at_once() -> None:
     assert bench.left_out == ["2 messages, 51 tokens"]
     [question] = bench.reply("3")
     assert [text for _, text in bench.after_rules(question)] == [EARLIER + "It was long.", "word " * 20]
-
-
-def test_rules_in_place_of_a_model_write_no_summaries() -> None:
-    bench = Remembering(KIND)
-    bench.model._wants_facts = True
-    three(bench)
-    [question] = bench.reply("3")
-    assert len(bench.after_rules(question)) == 7
