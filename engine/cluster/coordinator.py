@@ -182,8 +182,8 @@ class Coordinator:
     def _isolate(self, key: int, how: str) -> None:
         """Let an agent never go on from where it went to its death; the journal tells the workers.
 
-        What it did later when it was luckier, and others rest on, is let stand: what it has called, and all of
-        the rounds that are over, in which it may have told something.
+        What it did later when it was luckier, and others rest on, is let stand: what it has called, and all
+        of the rounds that are over, in which it may have told something.
         """
         agent = unpack(key).agent
         text = f"its worker {how}, as {MAX_RESTARTS} did while it was running"
