@@ -21,7 +21,7 @@ from engine.agents.post import MailboxFull, Post, Sender, To
 from engine.agents.questions import Questions
 from engine.agents.reach import check_reach
 from engine.agents.record import Record
-from engine.agents.scheduler import Activation, Scheduler
+from engine.agents.scheduler import Scheduler
 from engine.errors import SimtuiError
 from engine.keys import pack
 
@@ -83,10 +83,13 @@ class Mail:
         Raises ValueError for an agent of another group, MailboxFull for more in a turn than a mailbox holds.
         """
         world = agent.world
-        check_reach(world, receiver)
+        if receiver not in world.members:
+            check_reach(world, receiver)
         activation = self._scheduler.running
         assert activation is not None, "tell() is called from agents only"
-        self._count(activation, 1, receiver)
+        activation.told += 1
+        if activation.told > self._most:
+            raise _full(f"the mailbox of agent {receiver}", self._most)
         packed = _encode(message)
         if receiver in self._here:
             self._boxes.keep(world.round, receiver, agent.id, packed)
@@ -135,19 +138,13 @@ class Mail:
     def _send_to(self, agent: Agent, by_worker: dict[int, Any], n: int, message: Any) -> None:
         activation = self._scheduler.running
         assert activation is not None, "messages are sent by agents only"
-        self._count(activation, n, None)
+        activation.told += n
+        if activation.told > self._most:
+            raise _full("a mailbox", self._most)
         packed, owner = _encode(message), activation.owner
         sender = Sender(agent.id, agent.world.round, owner.group, owner.sent)
         for there, to in by_worker.items():
             self._pass_on(there, to, packed, sender)
-
-    def _count(self, activation: Activation, n: int, receiver: int | None) -> None:
-        activation.told += n
-        if activation.told > self._most:
-            whose = "a mailbox" if receiver is None else f"the mailbox of agent {receiver}"
-            raise MailboxFull(
-                f"{whose} holds {self._most:,} messages (engine.mailbox), and one turn may tell no more"
-            )
 
     def send(self, to: int, packed: bytes, sender: Sender) -> None:
         """Put a message into a mailbox, wherever that is."""
@@ -226,3 +223,7 @@ class Mail:
 def _check_topic(topic: Any) -> None:
     if not isinstance(topic, str) or not topic:
         raise TypeError(f"a topic is a text that is not empty, not {topic!r}")
+
+
+def _full(whose: str, most: int) -> MailboxFull:
+    return MailboxFull(f"{whose} holds {most:,} messages (engine.mailbox), and one turn may tell no more")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.agents.memories.making import Memories, embedder
+from engine.agents.memories.making import Memories, embedder, vocabulary_counter
 from engine.agents.memories.settings import AnyMemory, Retrieval
 from engine.models.settings import LlamaCpp, ModelSettings
 from engine.models.token_count import ByteBound, TokenCounter
@@ -18,17 +18,15 @@ def memories_of(models: Mapping[str, ModelSettings], chosen: AnyMemory | None) -
     """
     if isinstance(chosen, Retrieval) and chosen.relevance == "embedding":
         embedder(chosen.embedding_path)
-    return {
-        name: Memories(chosen, _counter(model, load=chosen is not None)) for name, model in models.items()
-    }
+    return {name: Memories(chosen, _counter(model, chosen)) for name, model in models.items()}
 
 
-def _counter(model: ModelSettings, *, load: bool) -> TokenCounter:
-    if not isinstance(model, LlamaCpp):
+def _counter(model: ModelSettings, chosen: AnyMemory | None) -> TokenCounter:
+    named = chosen.vocabulary if chosen else None
+    file = model.path if isinstance(model, LlamaCpp) else named
+    if file is None:
         return ByteBound()
-    from engine.models.llama_cpp.vocabulary import VocabularyCounter
-
-    counter = VocabularyCounter(model.path)
-    if load:
+    counter = vocabulary_counter(file)
+    if chosen:
         counter.load()
     return counter

@@ -19,7 +19,7 @@ from engine.environments.calls import CallFailed, EnvironmentCall
 from engine.environments.history import read
 from engine.environments.methods import Method, methods_of
 from engine.environments.resident import LISTENER, Resident
-from engine.keys import unpack
+from engine.keys import CALL_BITS, MAX_AGENTS
 
 if TYPE_CHECKING:
     from engine.agents.record import Record
@@ -94,17 +94,21 @@ class Host:
 
     def take(self, post: Post) -> None:
         """Carry out the calls of another worker and send the results back; take results."""
-        for call in post.calls:
-            self._take(post.origin, call)
+        if post.calls:
+            returned = self._mail.outgoing.to(post.origin).returned
+            for call in post.calls:
+                returned.append(self._carry_out(call))
         for result in post.returned:
             self._returned(result)
 
-    def _take(self, origin: int, call: Call) -> None:
-        resident = self._at(call.environment)
+    def _carry_out(self, call: Call) -> Returned:
+        """Return what comes of a call of another worker."""
+        number, key, arguments = call.environment, call.key, call.arguments
+        resident = self._residents.get(number) or self._at(number)
         method = resident.methods[call.method]
-        args, sent = method.decode(call.arguments), msgspec.Raw(call.arguments)
-        value, error = resident.result(call.key, unpack(call.key).agent, method, args, sent)
-        self._mail.outgoing.to(origin).returned.append(Returned(call.key, _encode(value), error))
+        agent = key >> CALL_BITS & (MAX_AGENTS - 1)
+        value, error = resident.result(key, agent, method, method.decode(arguments), msgspec.Raw(arguments))
+        return Returned(key, _encode(value), error)
 
     def _returned(self, result: Returned) -> None:
         """Hand the result of a call to who waits for it, and send the next one."""
@@ -113,9 +117,9 @@ class Host:
         if following is not None:
             self._mail.outgoing.to(self._worker_of(call.number)).calls.append(following)
         if result.error is not None:
-            self._scheduler.later(call, None, CallFailed(result.error))
+            self._scheduler.fail(call, CallFailed(result.error))
         else:
-            self._scheduler.later(call, call.method.returned(result.value))
+            self._scheduler.complete(call, call.method.returned(result.value))
 
     def put(self, number: int, method: Method, args: tuple[Any, ...]) -> None:
         """Send a call that is carried out at the round's end. Raises like Method.arguments."""

@@ -37,7 +37,7 @@ class Post(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4096)
 def leanings(seed: int, people: range) -> list[float]:
     """Return what people think of the topic, from -1 to 1, evenly drawn, in thousandths."""
     drawn = uniforms(mix(seed, _LEANING), np.arange(people.start, people.stop)) * 2 - 1

@@ -19,6 +19,7 @@ from engine.scenarios.scenario import Scenario
 
 GROUP = "simtui.scenarios"
 BUILT_IN = {
+    "chat_room": "engine.scenarios.chat_room:ChatRoom",
     "dictator": "engine.scenarios.dictator:Dictator",
     "double_auction": "engine.scenarios.double_auction:DoubleAuction",
     "el_farol": "engine.scenarios.el_farol:ElFarol",

@@ -99,23 +99,35 @@ backend = "dummy"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(("way", "talkers"), [("tell", 20_000), ("ask", 10_000), ("call", 10_000)])
+@pytest.mark.parametrize(
+    ("way", "talkers", "kept"),
+    [
+        ("tell", 20_000, "none"),
+        ("tell", 20_000, "all"),
+        ("broadcast", 19_999, "none"),
+        ("ask", 10_000, "all"),
+        ("call", 10_000, "all"),
+    ],
+)
 def test_messages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, talkers: int, workers: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, talkers: int, kept: str, workers: int
 ) -> None:
     """Messages sent, carried, handled and, if asked, answered; with two workers, from one to the other.
 
-    Targets: 300,000 a second told within a worker and 150,000 between two; 200,000 and 80,000 calls of an
-    environment, which are all journalled.
+    Targets: 300,000 a second told within a worker and 150,000 between two, without transcripts (with them
+    each is a row of the run file); 200,000 and 80,000 calls of an environment, which are all journalled.
     """
     install(tmp_path, "talk", "tests.bench.talk:Talk", monkeypatch)
-    result = run(TALK, f"scenario.way={way}", f"engine.workers={workers}")
+    settings = (f"scenario.way={way}", f"engine.workers={workers}", f"journal.transcripts={kept}")
+    result = run(TALK, *settings)
     rounds = result.rounds[1:]
     heard = sum(int(report.outcome.stats["heard"] or 0) for report in rounds)
     seconds, cpu_s = sum(r.seconds for r in rounds), sum(r.cpu_s for r in rounds)
+    busy_s = sum(r.split.agents_s + r.split.messages_s for r in rounds) / heard * 1e6
     where = "within a worker" if workers == 1 else "between two workers"
     show(
-        f"{way} {where}: {heard / seconds:,.0f} a second, {cpu_s / heard * 1e6:.1f} us of CPU each",
+        f"{way} {where}, transcripts {kept}: {heard / seconds:,.0f} a second, "
+        f"{busy_s:.1f} us of a worker and {cpu_s / heard * 1e6:.1f} us of CPU of all processes each",
         result.usage,
     )
     assert heard == len(rounds) * 10 * talkers

@@ -13,9 +13,9 @@ from simtui import Agent, Environment, Outcome, Scenario, ScenarioSettings
 class TalkSettings(ScenarioSettings, frozen=True, kw_only=True, tag="talk"):
     """Everyone has one partner, half the population away."""
 
-    way: Literal["tell", "ask", "call"] = "tell"
-    """All tell their partners something; the first half asks the second, one question after another; or the
-    second half calls an environment, which lives with the first."""
+    way: Literal["tell", "broadcast", "ask", "call"] = "tell"
+    """All tell their partners something; a few tell all others something once; the first half asks the
+    second, one question after another; or the second half calls an environment that lives with the first."""
     messages: Annotated[int, Meta(ge=1)] = 10
     """How often each does so in a round."""
 
@@ -37,6 +37,9 @@ class Talker(Agent):
         if settings.way == "tell":
             for number in range(settings.messages):
                 self.tell((self.id + half) % scenario.n_agents, number)
+        elif settings.way == "broadcast":
+            if self.id < settings.messages:
+                self.broadcast(self.id)
         elif settings.way == "ask" and self.id < half:
             for number in range(settings.messages):
                 heard += await self.ask(self.id + half, number)
@@ -48,7 +51,7 @@ class Talker(Agent):
 
     async def receive(self, message: int, sender: int) -> int:
         """Count a message that was told, answer one that was asked."""
-        self.heard += self.world.scenario.settings.way == "tell"
+        self.heard += self.world.scenario.settings.way in ("tell", "broadcast")
         return 1
 
 

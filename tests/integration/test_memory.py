@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from app.main import cli
 from app.replay import replay
-from engine.agents.memories.settings import AnyMemory, Retrieval, RunningSummary, SlidingWindow
+from engine.agents.memories.settings import AnyMemory, FullHistory, Retrieval, RunningSummary, SlidingWindow
 from engine.journal.run_directory import RunDirectory
 from engine.models.settings import Dummy, LlamaCpp
 from engine.population.persona.settings import Persona
@@ -53,6 +53,18 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
     assert sum(tokens for *_, tokens in rows) == int(told[1])
     checked = CliRunner().invoke(cli, ["verify", str(run.directory)], catch_exceptions=False)
     assert checked.exit_code == 0, checked.stdout
+
+
+@pytest.mark.real_model
+def test_a_vocabulary_counts_for_models_that_have_none_at_hand(tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    exact, bound = (
+        play(preset(FullHistory(budget_tokens=180, vocabulary=file)), tmp_path / str(file))
+        for file in ("embedded", None)
+    )
+    assert exact.finished.state == bound.finished.state == "done"
+    assert exact.query("SELECT count(*) FROM failures WHERE kind = 'over budget'") == [(0,)]
+    assert bound.query("SELECT count(*) FROM failures WHERE kind = 'over budget'") == [(12,)]
 
 
 def test_embeddings_that_there_can_be_none_of_end_the_run_before_it_begins(tmp_path: Path) -> None:

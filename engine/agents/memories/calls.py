@@ -62,7 +62,11 @@ class FittedCall(ModelCall):
 
     def _fit(self) -> None:
         composition, forgotten = self.compose()
-        self._level = composition.fitting(self._memory.fits)
+        try:
+            self._level = composition.fitting(self._memory.fits)
+        except TooLong:
+            self._note(forgotten)
+            raise
         self._composition = composition
         self._send(composition, self._level, ())
         self._note(forgotten + composition.left_out(self._level))

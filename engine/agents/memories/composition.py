@@ -70,7 +70,9 @@ class Composition:
 
     def fitting(self, fits: Callable[[Turns], bool], lowest: int = 0, after: Turns = ()) -> int:
         """Return the lowest level from `lowest` on that fits with the messages `after`. Raises TooLong."""
-        levels = range(lowest, self._last_cut + bool(self.opening) + 1)
+        if fits((*self.tail(lowest), *after)):  # nearly always; counting is what costs
+            return lowest
+        levels = range(lowest + 1, self._last_cut + bool(self.opening) + 1)
         place = bisect_left(levels, True, key=lambda level: fits((*self.tail(level), *after)))
         if place == len(levels):
             raise TooLong

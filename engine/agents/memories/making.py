@@ -22,6 +22,7 @@ from engine.models.token_count import ByteBound, TokenCounter
 
 if TYPE_CHECKING:
     from engine.agents.agent import Agent
+    from engine.models.llama_cpp.vocabulary import VocabularyCounter
 
 
 def embedder(path: str) -> Embed:
@@ -32,6 +33,13 @@ def embedder(path: str) -> Embed:
     from engine.models.llama_cpp.embedder import LlamaEmbedder
 
     return LlamaEmbedder(path)
+
+
+def vocabulary_counter(path: str) -> VocabularyCounter:
+    """Return what counts tokens by the vocabulary of a GGUF file, which is loaded with the first count."""
+    from engine.models.llama_cpp.vocabulary import VocabularyCounter
+
+    return VocabularyCounter(path)
 
 
 class Memories:
@@ -49,6 +57,7 @@ class Memories:
         """
         self._chosen = chosen
         self._counter = counter or ByteBound()
+        self._by_file = lru_cache(maxsize=None)(vocabulary_counter)
         self._cosine = lru_cache(maxsize=None)(lambda path: Cosine(embedder(path)))
 
     def of(self, agent: Agent) -> Memory:
@@ -56,17 +65,24 @@ class Memories:
         settings = self._chosen or agent.remembers
         if settings is None:
             return Memory(agent.world.shared)
+        counter = self._counter_of(settings)
         match settings:
             case FullHistory(budget_tokens=None):
                 return Memory(agent.world.shared)
             case FullHistory():
-                return Managed(agent, settings, self._counter)
+                return Managed(agent, settings, counter)
             case SlidingWindow():
-                return Window(agent, settings, self._counter)
+                return Window(agent, settings, counter)
             case RunningSummary():
-                return Summary(agent, settings, self._counter)
+                return Summary(agent, settings, counter)
             case Retrieval():
-                return Stream(agent, settings, self._counter, self._relevance(settings))
+                return Stream(agent, settings, counter, self._relevance(settings))
+
+    def _counter_of(self, settings: AnyMemory) -> TokenCounter:
+        """The model's own, if it has one; for the preset's memory there is one already."""
+        if settings is self._chosen or not settings.vocabulary or not isinstance(self._counter, ByteBound):
+            return self._counter
+        return self._by_file(settings.vocabulary)
 
     def _relevance(self, settings: Retrieval) -> Relevance:
         return bm25 if settings.relevance == "lexical" else self._cosine(settings.embedding_path)

@@ -21,7 +21,9 @@ KNOWN = 16_384
 K1, B = 1.5, 0.75
 """How soon more of the same word counts no more, and how much length counts (Robertson and Zaragoza, The
 Probabilistic Relevance Framework, 2009, section 3.2, which gives 1.2 to 2 and 0.5 to 0.8)."""
-_WORD = re.compile(r"\w+")
+_HAN = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
+"""Chinese and Japanese have no spaces between words: each of their characters counts as one."""
 
 
 def bm25(question: str, texts: Sequence[str]) -> list[float]:

@@ -15,7 +15,11 @@ class MemorySettings(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"
 
     budget_tokens: Annotated[int, Meta(ge=32)] | None = None
     """Most tokens of a prompt, rules and question included; what does not fit is left out and counted. Those
-    of llama_cpp are counted with the model's own vocabulary, those of other models by an upper bound."""
+    of llama_cpp are counted with the model's own vocabulary, those of other models by an upper bound, unless
+    `vocabulary` is given."""
+    vocabulary: Annotated[str, Meta(min_length=1)] | None = None
+    """A GGUF file, with or without weights, whose vocabulary and chat template are those of the model; for
+    other models than those of llama_cpp, which bring their own."""
 
 
 class FullHistory(MemorySettings, frozen=True, kw_only=True, tag="full"):

@@ -6,6 +6,7 @@ The result is the same, and what is in the journal is never asked for again.
 """
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -94,9 +95,11 @@ def test_the_same_with_hardly_any_room(seed: int, tmp_path: Path, monkeypatch: p
     check_same(tmp_path / "1", tmp_path / "5")
 
 
-def play_with_kills(preset: Preset, path: Path, dice: Random, *others: str) -> None:
+def play_with_kills(
+    preset: Preset, path: Path, dice: Random, *others: str, stage_of: Callable[..., Stage] = Stage
+) -> None:
     """Play to the end, and check that nothing in the journal when something dies is asked for again."""
-    stage, deaths = Stage(preset, path, dice), 0
+    stage, deaths = stage_of(preset, path, dice), 0
     for _ in range(dice.randint(1, 6)):
         stage.go_on(dice.choice([3, 30, 100]) + dice.randrange(100))
         if stage.is_over:
@@ -106,7 +109,7 @@ def play_with_kills(preset: Preset, path: Path, dice: Random, *others: str) -> N
         deaths += 1
         if what == "all":
             stage.kill()
-            stage = Stage(on(dice.choice([1, 2, 5]), preset), path, dice, resumed=True)
+            stage = stage_of(on(dice.choice([1, 2, 5]), preset), path, dice, resumed=True)
             n_asked = deaths = 0
         elif what == "worker":
             stage.kill_worker(dice.randrange(len(stage.workers)))

@@ -24,6 +24,7 @@ from engine.agents.memories.settings import (
 )
 from engine.agents.memories.summary import Summary
 from engine.agents.memory import Memory
+from engine.errors import ModelError
 from tests.fakes.model_bench import RULES
 
 KINDS: list[tuple[AnyMemory | None, type[Memory]]] = [
@@ -76,6 +77,20 @@ def test_embeddings_are_made_by_the_model_that_the_settings_name() -> None:
         assert isinstance(memory, Stream)
         assert isinstance(memory.relevance, Cosine)
     assert paths == ["x.gguf"]
+
+
+def test_a_class_may_name_a_vocabulary() -> None:
+    class Exact(Player):
+        remembers = SlidingWindow(vocabulary="x.gguf")
+
+    one, other = agent(None, Exact), agent(None, Exact)
+    other.world = one.world
+    memories = [each.memory for each in (one, other)]
+    assert all(isinstance(memory, Window) for memory in memories)
+    first, second = (memory.counter for memory in memories if isinstance(memory, Window))
+    assert first is second
+    with pytest.raises(ModelError, match=r"x\.gguf|llama"):
+        first.text("hello")
 
 
 def test_a_class_may_have_a_kind_of_its_own_and_the_preset_another() -> None:

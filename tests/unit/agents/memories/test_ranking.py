@@ -36,6 +36,19 @@ def test_what_shares_no_word_scores_nothing(question: str, texts: list[str]) -> 
     assert bm25(question, texts) == [0.0] * len(texts)
 
 
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("水がない", ["パンは安い", "井戸に水なし"]),
+        ("Ärger!", ["nichts", "ÄRGER"]),
+        ("хлеб", ["вода", "Хлеб 3"]),
+    ],
+)
+def test_words_of_any_alphabet_are_found(question: str, texts: list[str]) -> None:
+    other, found = bm25(question, texts)
+    assert found > other
+
+
 def test_embeddings_are_compared_by_their_angle_and_made_once() -> None:
     asked = []
 

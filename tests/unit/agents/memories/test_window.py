@@ -25,6 +25,16 @@ def test_an_agent_does_not_forget_who_it_is() -> None:
     assert bench.exchange("third")[0] == ("system", PERSONA)
 
 
+def test_what_is_forgotten_is_counted_though_the_question_cannot_be_asked() -> None:
+    bench = Remembering(SlidingWindow(exchanges=1, budget_tokens=32))
+    bench.exchange("first")
+    bench.exchange("second")
+    bench.ask("word " * 40)
+    bench.run_ready()
+    assert bench.left_out == ["2 messages, 2 tokens"]
+    assert "over budget" in [kind for _, kind, _, _ in bench.record.failures]
+
+
 def test_what_happened_between_is_part_of_an_exchange() -> None:
     bench = Remembering(SlidingWindow(exchanges=1))
     bench.exchange("first")
