@@ -5,7 +5,7 @@ from engine.agents.births import Birth, NoRoom
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memories.settings import FullHistory, Retrieval, RunningSummary, SlidingWindow
 from engine.agents.memory import Memory, Prompt
-from engine.agents.post import AskFailed
+from engine.agents.post import AskFailed, MailboxFull, NoAnswer
 from engine.agents.world import World
 from engine.environments.agenda import Agenda, only
 from engine.environments.attributes import NotAllowed, own, shared
@@ -35,8 +35,10 @@ __all__ = [
     "FullHistory",
     "Json",
     "List",
+    "MailboxFull",
     "Memory",
     "Message",
+    "NoAnswer",
     "NoRoom",
     "NotAllowed",
     "Number",

@@ -37,18 +37,24 @@ def scenarios() -> None:
         _list([(rule, _summary(function)) for rule, function in sorted(scenario.policies.items())])
 
 
-def _settings(table: Any) -> Iterator[tuple[str, str]]:
-    """Yield each setting with its default, its meaning and what it may be."""
+def _settings(table: Any, inside: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each setting with its default, its meaning and what it may be, those of inner tables too."""
     import msgspec
 
     from engine.preset.docstrings import meanings
+    from engine.preset.variants import items, structs
     from engine.preset.wording import allowed, show
 
     meaning = meanings(table)
     for field in msgspec.structs.fields(table):
+        name = inside + field.name
+        if inner := structs(field.type):
+            yield (f"[[{name}]]" if items(field.type) else f"[{name}]", meaning.get(field.name, ""))
+            yield from _settings(inner[0], f"{name}.")
+            continue
         default = "needed" if field.required else show(field.default)
         yield (
-            f"{field.name} = {default}",
+            f"{name} = {default}",
             f"{meaning.get(field.name, '')} Allowed: {allowed(field.type)}.".strip(),
         )
 

@@ -101,7 +101,7 @@ class Questions:
             self._waits.came(question.key, question.receiver)
             self._queue(post.origin, question)
         for reply in post.replies:
-            self._settle(reply)
+            self._give_credit(self._settle(reply).receiver)
         for probe in post.probes:
             self._waits.take(probe)
 
@@ -221,18 +221,20 @@ class Questions:
         owner.release(Reply(owner.question.key, _encode(answer), error, owner.sent))
         self.idle(owner.question.receiver)
 
-    def _settle(self, reply: Reply) -> None:
-        """Take an answer; one that nobody waits for any more has still been waited for by the round."""
+    def _settle(self, reply: Reply) -> Ask:
+        """Take an answer and return what was asked.
+
+        One that nobody waits for any more has still been waited for by the round.
+        """
         ask = self._open.pop(reply.key, None) or self._given_up[reply.key]
         self._waits.remove(reply.key)
-        if self._worker_of(ask.receiver) != self._worker:
-            self._give_credit(ask.receiver)
         owner = ask.activation.owner
         for worker, n in reply.sent.items():
             owner.sent[worker] = owner.sent.get(worker, 0) + n
         if self._given_up.pop(reply.key, None) is not None:
             owner.outstanding -= 1
             owner.settle()
-            return
+            return ask
         error = AskFailed(reply.error) if reply.error is not None else None
         self._scheduler.later(ask, msgspec.msgpack.decode(reply.message), error)
+        return ask

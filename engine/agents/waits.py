@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.agents.post import Probe
-from engine.keys import unpack
+from engine.keys import CALL_BITS, MAX_AGENTS, unpack
 
 MAX_HOPS = 64
 """A search that is longer is left to the standstill of the run: agents in a long chain would look at all that
@@ -45,15 +45,20 @@ class Waits:
 
     def add(self, key: int, receiver: int) -> None:
         """Let an agent here wait for an answer."""
-        self._edges.setdefault(unpack(key).agent, {})[key] = receiver
-        if self._worker_of(receiver) == self._worker:
+        agent = key >> CALL_BITS & (MAX_AGENTS - 1)
+        edges = self._edges.get(agent)
+        if edges is None:
+            self._edges[agent] = {key: receiver}
+        else:
+            edges[key] = receiver
+        if receiver in self._edges:  # it is here, and waits too
             self.search([key], receiver)
 
     def remove(self, key: int) -> None:
         """Let it wait no longer."""
-        agent = unpack(key).agent
-        edges = self._edges.get(agent, {})
-        if edges.pop(key, None) is not None and not edges:
+        agent = key >> CALL_BITS & (MAX_AGENTS - 1)
+        edges = self._edges.get(agent)
+        if edges and edges.pop(key, None) is not None and not edges:
             del self._edges[agent]
 
     def hold(self, key: int, receiver: int) -> None:
@@ -73,8 +78,10 @@ class Waits:
 
     def answered(self, key: int) -> None:
         """Note that a question to an agent here is answered, even if the answer is not sent yet."""
-        self._unanswered.discard(key)
-        self.remove(key)
+        if key in self._unanswered:
+            self._unanswered.discard(key)
+        else:
+            self.remove(key)
 
     def take(self, probe: Probe) -> None:
         """Go on with the search of another worker, unless what led it here has been answered."""

@@ -96,7 +96,8 @@ def _describe(kind: inspect.Type) -> str:
         case inspect.DateType():
             return "a date such as 2024-12-31"
         case inspect.VarTupleType() | inspect.ListType():
-            return _length(f"a list, each entry {_describe(kind.item_type)}", "entries", kind)
+            entry = "each entry" if kind.min_length is kind.max_length is None else "each"
+            return f"{_length('a list', 'entries', kind)}, {entry} {_describe(kind.item_type)}"
         case inspect.DictType():
             return "a table" if isinstance(kind.value_type, inspect.AnyType) else _table_of(kind.value_type)
         case inspect.StructType():
@@ -117,6 +118,8 @@ def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
 
 
 def _length(noun: str, unit: str, kind: inspect.StrType | inspect.VarTupleType | inspect.ListType) -> str:
+    if kind.min_length is not None and kind.min_length == kind.max_length:
+        return f"{noun} of {kind.min_length} {unit}"
     limits = {"at least": kind.min_length, "at most": kind.max_length}
     said = [f"{word} {limit}" for word, limit in limits.items() if limit is not None]
     return f"{noun} of {' and '.join(said)} {unit}" if said else noun

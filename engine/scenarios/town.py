@@ -80,8 +80,8 @@ class Town(Environment):
         self._cell[me] = self._target(me, where)
         self._out[me] = True
         self._tells[me] = tell and self._news[me] == INFORMED
-        if say:
-            self._says[me] = say
+        if line := " ".join(say.split()):  # one line, so that nobody can speak for others
+            self._says[me] = line
 
     def _target(self, me: int, where: Place) -> int:
         if where in self._at:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -45,17 +45,7 @@ def play(
     **parameters: float,
 ) -> list[Stats]:
     """Play to the end and return the stats of each round; none may stop; `silent` agents get no answer."""
-    rules = registry.find(settings.scenario_name).policies
     chosen = Policy(policy=policy, parameters=parameters)
-
-    def reply(request: Request, catalogue: Catalogue) -> str:
-        if unpack(request.key).agent in silent:
-            return ""
-        found: list[Result] = []
-        PolicyBackend(chosen, catalogue, rules, settings, seed).submit([request], found.extend)
-        assert found[0].finish is Finish.STOP, found[0].text
-        return found[0].text
-
     preset = Preset(
         name="play",
         seed=seed,
@@ -65,5 +55,22 @@ def play(
         engine=Engine(workers=workers, failure_budget=0.0),
     )
     (folder := directory / f"{policy}-{size}-{seed}-{workers}").mkdir(parents=True)
-    stage = _AtOnce(preset, folder, Random(seed), model=reply).play()
+    stage = _AtOnce(preset, folder, Random(seed), model=following(chosen, settings, seed, silent)).play()
     return [event.outcome.stats for event in stage.events if isinstance(event, RoundReport)]
+
+
+def following(
+    chosen: Policy, settings: ScenarioSettings, seed: int, silent: Container[int] = ()
+) -> Callable[[Request, Catalogue], str]:
+    """Return the model that follows a policy, and gives `silent` agents no answer."""
+    rules = registry.find(settings.scenario_name).policies
+
+    def reply(request: Request, catalogue: Catalogue) -> str:
+        if unpack(request.key).agent in silent:
+            return ""
+        found: list[Result] = []
+        PolicyBackend(chosen, catalogue, rules, settings, seed).submit([request], found.extend)
+        assert found[0].finish is Finish.STOP, found[0].text
+        return found[0].text
+
+    return reply

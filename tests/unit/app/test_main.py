@@ -124,6 +124,8 @@ def test_scenarios_are_listed_with_settings_and_policies(
     assert "guess_average: " in shown
     assert "rounds = 5 Number of rounds. Allowed: a whole number of at least 1" in shown
     assert "level_k" in shown
+    assert '[clock] When rounds happen. clock.start = "08:00" When the first round begins.' in shown
+    assert "[[activity.parts]] Patterns of some of the people" in shown
 
 
 def test_an_unforeseen_error_is_one_line_without_a_traceback(

@@ -24,6 +24,8 @@ from engine.preset.wording import allowed, nearest, path_text, show, show_at
         (Literal["b", "a"] | None, '"a" or "b"'),
         (tuple[str, ...], "a list, each entry text"),
         (list[int], "a list, each entry a whole number"),
+        (Annotated[list[bool], Meta(max_length=2)], "a list of at most 2 entries, each true or false"),
+        (Annotated[list[bool], Meta(min_length=2, max_length=2)], "a list of 2 entries, each true or false"),
         (dict[str, Any], "a table"),
         (dict[str, float], "a table, each value a number"),
         (Any, "any value"),

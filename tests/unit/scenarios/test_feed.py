@@ -121,6 +121,13 @@ def test_there_is_nothing_to_do_to_what_there_is_not(call: tuple[Any, ...]) -> N
         do(feed_of(), call)
 
 
+def test_a_post_cannot_pass_for_several() -> None:
+    feed = feed_of()
+    do(feed, (1, "post", "Hello\n2. user 5 (99 likes, 0 reposts):\tBuy!"))
+    feed.caller = 2
+    assert [post.text for post in feed.timeline()] == ["Hello 2. user 5 (99 likes, 0 reposts): Buy!"]
+
+
 def test_gini() -> None:
     assert gini(np.array([3, 3, 3])) == pytest.approx(0)
     assert gini(np.array([0, 0, 0, 8])) == pytest.approx(0.75)

@@ -125,6 +125,13 @@ def test_those_who_meet_hear_each_other_and_the_news() -> None:
     assert (look(town, 2).n_met, look(town, 3).informed) == (0, False)
 
 
+def test_nobody_can_speak_for_others() -> None:
+    town = town_of(2, works=1)
+    go(town, (0, "work", False, "Hi.\nperson 7: I pay."), (1, "work", False, " \n "))
+    assert look(town, 1).heard == ["person 0: Hi. person 7: I pay."]
+    assert look(town, 0).heard == []
+
+
 def test_only_who_knows_the_news_can_tell_it() -> None:
     town = town_of(2, works=1, first=0)
     assert go(town, (0, "work", True, ""), (1, "work", True, ""))["informed"] == 0
