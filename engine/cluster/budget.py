@@ -7,6 +7,7 @@ from functools import reduce
 from math import inf
 from typing import NamedTuple
 
+from engine.agents.mail import UNDELIVERED
 from engine.agents.memories.calls import LEFT_OUT
 from engine.cluster.control import Usage
 from engine.cluster.wire import Allow, Work
@@ -14,7 +15,7 @@ from engine.models.settings import ModelSettings
 from engine.models.spent import Spent, cost
 from engine.preset.schema import Budget
 
-NO_FAILURES = frozenset(("repaired", "sent again", LEFT_OUT))
+NO_FAILURES = frozenset(("repaired", "sent again", LEFT_OUT, UNDELIVERED))
 """Kinds in the ledger that are not counted against the budget."""
 
 

@@ -160,7 +160,7 @@ class Share:
             raise AskFailed(absence)
         index = agent_id - self.members.start
         acting = index >= self._next or agent_id in self._scheduler.active
-        return None if acting else self._agents[index]
+        return None if acting else self._made(index)
 
     def returned(self, activation: Activation, value: Any) -> None:
         """Take the value of a step."""
@@ -204,15 +204,15 @@ class Share:
         """
         found = []
         for agent_id in agents:
-            agent = self._agents[agent_id - self.members.start]
-            if agent_id in self.stopped or agent is None:
+            if agent_id in self.stopped:
                 found.append(Frozen(stopped=True))
-            elif not declares_state(agent):
+                continue
+            agent = self._made(agent_id - self.members.start)
+            if not declares_state(agent):
                 return None
-            else:
-                kept = freeze(agent, self._mail.waiting(agent, self.world.round))
-                kept.topics = self._mail.topics(agent_id)
-                found.append(kept)
+            kept = freeze(agent, self._mail.waiting(agent, self.world.round))
+            kept.topics = self._mail.topics(agent_id)
+            found.append(kept)
         return found
 
     def thaw(self, round_: int, first: int, frozen: Sequence[Frozen]) -> None:
@@ -228,6 +228,11 @@ class Share:
             thaw(kept, agent)
             self._mail.put_back(agent_id, round_, kept.inbox, kept.topics)
 
+    def _made(self, index: int) -> Agent:
+        """Return a member, who may have been told or asked something before it first acts."""
+        agent = self._agents[index]
+        return self._enter(index) if agent is None else agent
+
     def _enter(self, index: int) -> Agent:
         birth = self._community.births.get(self.members[index]) if self._community is not None else None
         world = self._cast.world_of(index) if birth is None else self._cast.worlds[birth.wish.slice]
@@ -238,9 +243,7 @@ class Share:
         return agent
 
     def _activation(self, index: int, agent_id: int) -> Activation:
-        agent = self._agents[index]
-        if agent is None:
-            agent = self._enter(index)
+        agent = self._made(index)
         inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)

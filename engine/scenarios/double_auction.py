@@ -22,6 +22,9 @@ from engine.scenarios import double_auction_rules as rules
 from engine.scenarios.double_auction_market import Hand, Market
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 
+MAX_UNITS = 1_000_000
+"""In a market: they are dealt anew each day."""
+
 Price = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
@@ -64,6 +67,8 @@ class DoubleAuctionSettings(ScenarioSettings, frozen=True, kw_only=True, tag="do
         if population_size < 2 * self.groups:
             allowed = f"at most {population_size // 2}, so that each has a buyer and a seller"
             found.append(("groups", f"{self.groups} groups for {population_size} agents", allowed))
+        if (total := (population_size // self.groups + 1) * self.units) > MAX_UNITS:
+            found.append(("units", f"about {total} in a group", f"{MAX_UNITS} in a group"))
         if self.high <= self.low:
             found.append(("high", f"{self.high:g}", f"more than low ({self.low:g})"))
         return found

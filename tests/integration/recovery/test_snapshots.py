@@ -6,7 +6,9 @@ from pathlib import Path
 from random import Random
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.agents.agent import Agent
 from engine.agents.world import World
@@ -249,3 +251,24 @@ def test_runs_with_environments_have_none(monkeypatch: pytest.MonkeyPatch, tmp_p
     again = go_on(preset, play_up_to(7, preset, tmp_path / "run").setup.directory)
     assert min(again.begun) == 1
     assert snapshots(tmp_path / "run") == []
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_agents_that_have_not_acted_yet_act_later_and_hear_what_they_were_told(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most sleep until round 8, unless somebody tells them something."""
+
+    def acts(self: Improvise, round_: int, members: range, observation: float) -> NDArray[np.bool_]:
+        return np.array([round_ > 7 or agent < 3 for agent in members])
+
+    for scenario in (Improvise, ImproviseCoupled):
+        monkeypatch.setattr(scenario, "acts", acts)
+    for seed in SEEDS:
+        quiet, path = tmp_path / f"quiet {seed}", tmp_path / f"run {seed}"
+        quiet.mkdir()
+        Stage(any_preset(seed, every=0), quiet, Random(0)).play()
+        preset = any_preset(seed)
+        play_up_to(6, preset, path, seed)
+        go_on(on(workers, preset), path)
+        check_same(quiet, path)

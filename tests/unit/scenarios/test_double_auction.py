@@ -159,4 +159,5 @@ def test_a_market_has_two_sides() -> None:
     assert find("double_auction").Settings is DoubleAuctionSettings
     assert DoubleAuctionSettings(groups=3).problems(5)[0][0] == "groups"
     assert DoubleAuctionSettings(low=5, high=5).problems(4)[0][0] == "high"
+    assert DoubleAuctionSettings(units=1000).problems(1000)[0][0] == "units"
     assert DoubleAuctionSettings(groups=2).problems(4) == []

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from engine.scenarios import negotiation_rules as rules
-from engine.scenarios.negotiation import Negotiation, NegotiationSettings, Table
+from engine.scenarios.negotiation import Negotiation, NegotiationSettings
+from engine.scenarios.negotiation_table import Table
 from tests.fakes.play import Stats, play
 
 
