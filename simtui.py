@@ -5,7 +5,7 @@ from engine.agents.births import Birth, NoRoom
 from engine.agents.effects import AnswerFailed, gather
 from engine.agents.memories.settings import FullHistory, Retrieval, RunningSummary, SlidingWindow
 from engine.agents.memory import Memory, Prompt
-from engine.agents.post import AskFailed, MailboxFull, NoAnswer
+from engine.agents.post import Absent, AskFailed, MailboxFull, NoAnswer
 from engine.agents.world import World
 from engine.environments.agenda import Agenda, only
 from engine.environments.attributes import NotAllowed, own, shared
@@ -22,6 +22,7 @@ from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 from engine.scenarios.timed import TimedScenario, TimedSettings
 
 __all__ = [
+    "Absent",
     "Agenda",
     "Agent",
     "AnswerFailed",

@@ -21,6 +21,10 @@ class AskFailed(Exception):
     """The agent that was asked does not exist, has stopped, or raised while it answered."""
 
 
+class Absent(AskFailed, ValueError):
+    """The agent that was told or asked something has retired, or has not been born."""
+
+
 class NoAnswer(AskFailed):
     """The agent that was asked cannot answer: it waits, itself or through others, for who asks."""
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.agents.post import Absent
+
 if TYPE_CHECKING:
     from engine.agents.world import World
 
 
 def check_reach(world: World, receiver: int) -> None:
-    """Raise ValueError if members of a group cannot send to an agent."""
+    """Raise ValueError if members of a group cannot send to an agent; Absent for one who is not there."""
     community = world.community
     if community is not None and (absence := community.absence(receiver)):
-        raise ValueError(absence)
+        raise Absent(absence)
     if receiver in world.members or (community is not None and receiver in community.places):
         return
     n_ids = world.scenario.n_agents if community is None else community.n_ids
