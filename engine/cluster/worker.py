@@ -362,12 +362,14 @@ class Worker:
         name, group = self._setup.addresses.about(number)
         scenario = self._phases[-1].scenarios[0]
         environment = self._setup.addresses.kinds[name]()
-        everyone = range(self._setup.placement.n_agents)
+        placement, is_of_world = self._setup.placement, group == WORLD
+        everyone, later = range(placement.n_agents), range(placement.n_agents, placement.n_ids)
         environment.enter(
             number=number,
             name=name,
             group=group,
-            members=everyone if group == WORLD else self._setup.placement.groups[group],
+            members=everyone if is_of_world else placement.groups[group],
+            newcomers=later if is_of_world else placement.places_of(group),
             settings=scenario.settings,
             seed=scenario.seed,
             host=self._environments,

@@ -33,7 +33,16 @@ class Environment:
     """Who calls: the agent, or the environment that is nested in this one."""
 
     def enter(
-        self, *, number: int, name: str, group: int, members: range, settings: Any, seed: int, host: Host
+        self,
+        *,
+        number: int,
+        name: str,
+        group: int,
+        members: range,
+        newcomers: range = range(0),
+        settings: Any,
+        seed: int,
+        host: Host,
     ) -> None:
         """Take the place in the run; called once."""
         self.number = number
@@ -41,7 +50,9 @@ class Environment:
         self.name = name
         self.group = group
         self.members = members
-        """The agents of its group, or all."""
+        """The agents of its group, or all, that the run begins with."""
+        self.newcomers = newcomers
+        """The ids of those that are born later, if any are."""
         self.settings = settings
         """Those of the scenario."""
         self.round = 1

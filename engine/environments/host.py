@@ -139,7 +139,7 @@ class Host:
 
     def tell(self, environment: Environment, agent: int, message: Any) -> None:
         """Send a message of an environment. Raises ValueError for an agent that is not its member."""
-        if agent not in environment.members:
+        if agent not in environment.members and agent not in environment.newcomers:
             raise ValueError(f"agent {agent} is not a member of {environment.name}")
         self._mail.send(agent, msgspec.msgpack.encode(message), self._sender(environment, environment.round))
 

@@ -149,6 +149,7 @@ def test_a_replay_agrees_whatever_has_died(
     run = folder(tmp_path / "run")
     play_with_kills(preset, run, dice, *others)
     there = without_isolated(content(run / "run.db", EXACTLY), run)
+    assert "not a member" not in str(there["failures"]), "environments tell newcomers too"
     for workers in (1, 2, 5):
         scratch = folder(tmp_path / f"{workers}")
         again = Stage(on(workers, preset), scratch, dice, resumed=True, replay_of=run).play()
