@@ -46,12 +46,25 @@ def test_every_kind_of_failing_agent(start: str, tmp_path: Path) -> None:
     assert all((value is None) == (agent < 6) for row in run.values()[1:] for agent, value in enumerate(row))
 
 
-def test_agents_that_wait_for_each_other_are_told_in_the_end(tmp_path: Path) -> None:
-    run = play(trial(6, 2, act="embraces", rounds=1, engine=QUICK), tmp_path / "run")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_agents_that_wait_for_each_other_are_told_at_once(workers: int, tmp_path: Path) -> None:
+    """Long before the deadline, which is 300 s, nothing else is left to move."""
+    run = play(trial(6, workers, act="embraces", rounds=1, engine={"failure_budget": 0.9}), tmp_path / "run")
     assert run.finished.state == "done", run.finished
     [values] = run.values()
     assert (values[0], values[-1]) == (-1, -1)
-    assert {(agent, kind) for agent, _, kind, *_ in ledger(run)} == {(0, "no answer"), (5, "no answer")}
+    assert {(agent, kind, detail) for agent, _, kind, detail, _ in ledger(run)} == {
+        (0, "no answer", "agent 0 asks agent 5 asks agent 0: all wait for each other"),
+        (5, "no answer", "agent 5 asks agent 0 asks agent 5: all wait for each other"),
+    }
+
+
+def test_who_tells_more_than_a_mailbox_holds_is_a_failed_agent(tmp_path: Path) -> None:
+    limits = {"mailbox": 1, "failure_budget": 1.0}
+    run = play(trial(12, 2, act="talks", rounds=2, engine=limits), tmp_path / "run")
+    assert run.finished.state == "done"
+    assert {(round_, kind) for _, round_, kind, *_ in ledger(run)} >= {(1, "exception"), (2, "undelivered")}
+    assert all("MailboxFull: " in detail for _, round_, _, detail, _ in ledger(run) if round_ == 1)
 
 
 def test_a_spent_budget_fails_the_run_and_names_the_way_out(tmp_path: Path) -> None:
