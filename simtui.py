@@ -20,6 +20,11 @@ from engine.models.policy import Rule, Turn
 from engine.models.protocol import Message
 from engine.scenarios.scenario import Outcome, Scenario, ScenarioSettings
 from engine.scenarios.timed import TimedScenario, TimedSettings
+from engine.workflows.failures import RemoteError, Unsendable
+from engine.workflows.methods import concurrent
+from engine.workflows.pending import Pending
+from engine.workflows.report import Report
+from engine.workflows.session import Workflow, distribute, fetch
 
 __all__ = [
     "Absent",
@@ -44,7 +49,10 @@ __all__ = [
     "NotAllowed",
     "Number",
     "Outcome",
+    "Pending",
     "Prompt",
+    "RemoteError",
+    "Report",
     "Retrieval",
     "Rule",
     "RunningSummary",
@@ -56,9 +64,14 @@ __all__ = [
     "TimedScenario",
     "TimedSettings",
     "Turn",
+    "Unsendable",
+    "Workflow",
     "World",
     "buffered",
+    "concurrent",
+    "distribute",
     "event",
+    "fetch",
     "gather",
     "only",
     "own",

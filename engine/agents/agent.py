@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 import numpy as np
@@ -70,6 +70,12 @@ class Agent:
         type annotated for `message` is what it is decoded to.
         """
         raise NotImplementedError(f"{type(self).__name__} got a message but has no receive()")
+
+    def to_dist(self) -> Self:
+        """Return a handle of this agent in the workflow that is entered, like `distribute(agent)`."""
+        from engine.workflows.session import distribute  # runs need no workflows
+
+        return distribute(self)
 
     def tell(self, receiver: int, message: Any) -> None:
         """Send a message that is handled before the receiver's next step.
