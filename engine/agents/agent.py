@@ -186,7 +186,7 @@ class Agent:
     @property
     def persona(self) -> str:
         """Who this agent is, in words, from the preset's persona template; empty if there is none."""
-        if self._birth is not None:
+        if self.world.community is not None and self._birth is not None:
             return self._birth.wish.persona
         return self.world.people.persona(self.id) if self.world.people else ""
 

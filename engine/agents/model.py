@@ -92,7 +92,7 @@ class Model:
         past = self.history.get(call.key) if self.history is not None else None
         if past is not None:
             self._repeat(call, past)
-        elif self._beyond is not Beyond.ASK or self._should_be_known(call):
+        elif self._beyond is not Beyond.ASK or (self.history is not None and self._should_be_known(call)):
             self._diverge(call)
         else:
             self.requests.add(call.request(tail))

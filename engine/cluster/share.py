@@ -86,6 +86,7 @@ class Share:
         self._next = len(members)
         self._n_left = 0
         self._is_open = False
+        self._was_told = False
         self._acts: NDArray[np.bool_] | None = None
 
     def begin(self, round_: int, observation: Any) -> None:
@@ -95,6 +96,7 @@ class Share:
         for world in self._cast.worlds:
             world.round = round_
         self._mail.begin_round(self.group, round_)
+        self._was_told = self._mail.has_told  # what is told from now on is heard in the next round
         self._observation = observation
         self._acts = None if self.block else self.world.scenario.acts(round_, self.members, observation)
         self.sent, self.wishes, self.retiring = {}, [], []
@@ -133,7 +135,7 @@ class Share:
         if self._community is not None and self._community.absence(agent_id):
             self._left(agent_id)
             return
-        if agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_):
+        if (self.stopped or self.last_rounds) and self._acts_no_more(agent_id, round_):
             self.stopped.add(agent_id)
             self._mail.refuse(agent_id, round_)
             self._ended(agent_id)
@@ -144,6 +146,9 @@ class Share:
             self._stop(agent_id, pack(round_, agent_id), error, "exception")
         else:
             self._scheduler.begin(activation)
+
+    def _acts_no_more(self, agent_id: int, round_: int) -> bool:
+        return agent_id in self.stopped or round_ > self.last_rounds.get(agent_id, round_)
 
     def _is_due(self, acts: NDArray[np.bool_], index: int, agent_id: int) -> bool:
         return bool(acts[index]) or self._mail.has_letters(agent_id, self.group, self.world.round - 1)
@@ -244,7 +249,7 @@ class Share:
 
     def _activation(self, index: int, agent_id: int) -> Activation:
         agent = self._made(index)
-        inbox = self._mail.inbox(agent, self.world.round) if self._mail.has_told else None
+        inbox = self._mail.inbox(agent, self.world.round) if self._was_told else None
         coroutine = _with_inbox(agent, inbox, self._observation) if inbox else agent.step(self._observation)
         return Activation(agent, coroutine, pack(self.world.round, agent_id), self)
 

@@ -138,7 +138,7 @@ class Improviser(Agent):
 
     async def act(self, dice: Random, total: int) -> int:
         kinds = ["chat", "chat", "chat", "tell", "tell", "cry", "ask", "gather", "pause", "luck"]
-        kinds += ["spawn", "retire"]
+        kinds += ["spawn", "retire"] if self.world.community else []
         kinds += ["deal", "deal", "bid"] if self.environments else []
         kind = "ask" if dice.random() < self.world.scenario.settings.asking else dice.choice(kinds)
         match kind:
@@ -261,8 +261,9 @@ class Improviser(Agent):
 
     def within_reach(self) -> list[int]:
         world, community = self.world, self.world.community
-        assert community is not None
         known = [*(range(world.scenario.n_agents) if world.scenario.coupled else world.members)]
+        if community is None:
+            return known
         return [agent for agent in known + sorted(community.births) if not community.absence(agent)]
 
     async def receive(self, message: Any, sender: int) -> int:

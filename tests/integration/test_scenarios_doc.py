@@ -21,6 +21,7 @@ DOC = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="
 USERS, AUTHORS = DOC.split("## Writing a scenario")
 WORKFLOWS = (Path(__file__).parents[2] / "docs" / "workflows.md").read_text(encoding="utf-8")
 ENVIRONMENTS = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
+BIRTHS = (Path(__file__).parents[2] / "docs" / "births.md").read_text(encoding="utf-8")
 GAMES = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf-8")
 SECTIONS = {part.partition("\n")[0]: part for part in f"{USERS}\n{GAMES}".split("\n## ")[1:]}
 CODE, STATE = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
@@ -76,7 +77,7 @@ def test_its_settings_are_checked_and_listed(preset: str) -> None:
 
 
 def test_every_public_name_is_explained() -> None:
-    quoted = re.findall(r"`([^`\n]+)`", AUTHORS + ENVIRONMENTS + WORKFLOWS)
+    quoted = re.findall(r"`([^`\n]+)`", AUTHORS + ENVIRONMENTS + WORKFLOWS + BIRTHS)
     named = set(re.findall(r"\b[A-Za-z]+\b", " ".join(quoted)))
     assert set(simtui.__all__) - named == set()
     assert sorted(simtui.__all__) == simtui.__all__

@@ -76,9 +76,10 @@ def go_on(preset: Preset, path: Path, **setup: object) -> Stage:
 
 @pytest.fixture(autouse=True)
 def no_environments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are in no snapshot, so that runs with environments have none."""
+    """Neither they nor births are in snapshots, so that runs with them have none."""
     for scenario in (Improvise, ImproviseCoupled):
         monkeypatch.setattr(scenario, "environments", {})
+        monkeypatch.setattr(scenario, "dynamic", False)
 
 
 @pytest.fixture
@@ -245,8 +246,11 @@ def test_a_branch_uses_snapshots_of_rounds_before_its_last_shared_one(
     assert differences(*both) == []
 
 
-def test_runs_with_environments_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(Improvise, "environments", {"stall": Stall})
+@pytest.mark.parametrize(("name", "value"), [("environments", {"stall": Stall}), ("dynamic", True)])
+def test_runs_with_environments_or_births_have_none(
+    name: str, value: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Improvise, name, value)
     preset = msgspec.structs.replace(any_preset(1), scenario=ImproviseSettings(plan=1, rounds=ROUNDS))
     again = go_on(preset, play_up_to(7, preset, tmp_path / "run").setup.directory)
     assert min(again.begun) == 1
