@@ -12,27 +12,25 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
 from engine.agents.agent import Agent
-from engine.agents.births import REFUSED, Community
+from engine.agents.births import REFUSED
 from engine.agents.divergence import Beyond
 from engine.agents.mail import Mail
-from engine.agents.model import Model
 from engine.agents.outgoing import LETTERS
 from engine.agents.post import Post
 from engine.agents.scheduler import Scheduler
-from engine.agents.world import World
 from engine.cluster import snapshots
+from engine.cluster.casting import Casting
 from engine.cluster.ledger import Ledger
 from engine.cluster.placement import Share as Place
 from engine.cluster.setup import Setup
-from engine.cluster.share import Cast, Share
+from engine.cluster.share import Share
 from engine.cluster.wire import Begin, Settle, Settled, ShareDone, ToCoordinator
 from engine.environments.addresses import WORLD
-from engine.environments.calls import handles
 from engine.environments.environment import Environment
 from engine.environments.host import Host
 from engine.journal.batch import JournalBatch
@@ -40,7 +38,6 @@ from engine.journal.history import History
 from engine.keys import pack, unpack
 from engine.models.protocol import RequestBatch, Result
 from engine.models.spent import Spent
-from engine.scenarios.scenario import Scenario
 
 BATCH = 1000
 """Requests, rows or starts that make a batch. Larger ones gain little: at 1000 the cost of a message is
@@ -63,15 +60,6 @@ class Outbox(Protocol):
     def to_worker(self, worker: int, post: Post) -> None: ...
     def to_journal(self, batch: JournalBatch) -> None: ...
     def to_coordinator(self, messages: list[ToCoordinator]) -> None: ...
-
-
-class Phase(NamedTuple):
-    """By what agents act from a round on; a run has one, or two if it has branched off another."""
-
-    first_round: int
-    setup: Setup
-    models: dict[str, Model]
-    scenarios: list[Scenario]
 
 
 class Worker:
@@ -97,12 +85,9 @@ class Worker:
         self._history: History | None = None
         self._setup = setup
         self._snapshot_every = snapshots.every(setup)
-        self._people, self._population = setup.people, preset.population
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)
         beyond = Beyond.REPORT if setup.replay_of else Beyond.ASK
-        self.models = self._models_of(setup, beyond)
-        past = beyond if setup.replay_of else Beyond.END
         here = placement.on(index)
         self._mail = Mail(
             self.scheduler,
@@ -122,12 +107,16 @@ class Worker:
             make=self._environment,
             beyond=beyond,
         )
-        self._communities: dict[int, Community] = {}
-        self._phases = [
-            Phase(first, s, self.models if s is setup else self._models_of(s, past), s.scenarios())
-            for first, s in setup.phases
-        ]
-        self._shares = [self._share(placement.groups[s.group], s) for s in here]
+        self._casting = Casting(
+            setup,
+            scheduler=self.scheduler,
+            mail=self._mail,
+            environments=self._environments,
+            ledger=ledger,
+            beyond=beyond,
+        )
+        self.models = self._casting.models
+        self._shares = [self._share(place) for place in here]
         self._starts = [share.members.start for share in self._shares]
         self._by_group: dict[int, list[Share]] = {}
         for share in self._shares:
@@ -255,9 +244,7 @@ class Worker:
         """Not before the first order: by then the coordinator has repaired what a crash has left."""
         self._past = None
         history = self._history = History(path)
-        for phase in self._phases:
-            for model in phase.models.values():
-                model.history = history
+        self._casting.remember(history)
         self._mail.questions.history = history
         self._environments.history = history
         self.scheduler.ends = history.ends
@@ -360,7 +347,7 @@ class Worker:
     def _environment(self, number: int) -> Environment:
         """Make an environment."""
         name, group = self._setup.addresses.about(number)
-        scenario = self._phases[-1].scenarios[0]
+        scenario = self._casting.scenario
         environment = self._setup.addresses.kinds[name]()
         placement, is_of_world = self._setup.placement, group == WORLD
         everyone, later = range(placement.n_agents), range(placement.n_agents, placement.n_ids)
@@ -380,67 +367,13 @@ class Worker:
         share = self._shares[bisect_right(self._starts, agent_id) - 1]
         return share.resident(agent_id, round_)
 
-    def _models_of(self, setup: Setup, beyond: Beyond) -> dict[str, Model]:
-        return {
-            role.name: Model(
-                self.scheduler,
-                self._ledger,
-                number=role.number,
-                sampling=role.sampling,
-                policy=setup.preset.answers,
-                wants_facts=role.wants_facts,
-                beyond=beyond,
-            )
-            for role in setup.roles
-        }
-
-    def _share(self, members_of_group: range, place: Place) -> Share:
+    def _share(self, place: Place) -> Share:
         return Share(
             place.members,
-            [self._cast(phase, members_of_group, place) for phase in self._phases],
+            self._casting.casts(place),
             scheduler=self.scheduler,
             mail=self._mail,
             record=self._ledger,
             done=self._share_done,
             block=place.block,
         )
-
-    def _cast(self, phase: Phase, members_of_group: range, place: Place) -> Cast:
-        """Each slice has a world of its own: its model, and the scenario with its settings."""
-        group, members = place.group, place.members
-        changed = phase.setup.preset.population != self._population
-        addresses = self._setup.addresses
-        environments = handles(self._environments, addresses.of(group), addresses.kinds)
-        people = phase.setup.people if changed else self._people
-        for scenario in phase.scenarios:
-            scenario.people = people
-        worlds = [
-            World(
-                group=group,
-                members=members_of_group,
-                scenario=scenario,
-                seed=scenario.seed,
-                model=phase.models[model],
-                mail=self._mail,
-                shared=scenario.shared(group),
-                people=people,
-                slice_=number,
-                environments=environments,
-                community=self._community_of(group),
-                memories=phase.setup.memories[model],
-            )
-            for number, (scenario, model) in enumerate(
-                zip(phase.scenarios, phase.setup.slice_models, strict=True)
-            )
-        ]
-        codes = None if place.block else phase.setup.slice_codes
-        return Cast(phase.first_round, worlds, None if codes is None else codes[members.start : members.stop])
-
-    def _community_of(self, group: int) -> Community | None:
-        if not self._setup.scenario_type.dynamic:
-            return None
-        if group not in self._communities:
-            placement, births = self._setup.placement, self._setup.preset.population.births
-            places = placement.places_of(group)
-            self._communities[group] = Community(self.scheduler, places, placement.n_ids, births.per_parent)
-        return self._communities[group]

@@ -3,30 +3,18 @@
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.command_line import output_of, run_simtui
 from tests.fakes.packages import install
 
 DOC = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
 CODE, AGENDA = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 (PRESET,) = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
 (QUERY,) = re.findall(r"```sql\n(.*?)```", DOC, re.DOTALL)
-
-
-def run_simtui(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from app.main import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def output_of(*arguments: str) -> str:
-    done = run_simtui(*arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from app import settings
 from engine.scenarios import registry
 from engine.scenarios.guess_average import GuessAverageSettings
 from engine.scenarios.guess_average_rules import instructions
+from tests.fakes.command_line import output_of, run_simtui
 from tests.fakes.packages import install
 
 DOC = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -26,17 +25,6 @@ GAMES = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="ut
 SECTIONS = {part.partition("\n")[0]: part for part in f"{USERS}\n{GAMES}".split("\n## ")[1:]}
 CODE, STATE = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 PYPROJECT, PRESET = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
-
-
-def run_simtui(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from app.main import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def output_of(*arguments: str) -> str:
-    done = run_simtui(*arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture
