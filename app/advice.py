@@ -11,8 +11,15 @@ OPTIONS = {"run": "PRESET", "resume": "RUN"}
 ASKED = ("help", "version")
 
 
+TRUST = "--trust"
+
+
 class Commands(click.Group):
     """A group that knows what somebody meant who names a command that it does not have."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; what goes with every command may stand behind the command's name too."""
+        return super().parse_args(ctx, _trust_first(args))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -35,6 +42,21 @@ class Commands(click.Group):
             return f"; a preset is played with: simtui --run {shlex.quote(name)}"
         meant = nearest(name, self.commands)
         return f"; did you mean {meant}?" if meant else "; simtui --help lists them all"
+
+
+def _trust_first(args: list[str]) -> list[str]:
+    first: list[str] = []
+    others: list[str] = []
+    left = iter(args)
+    for arg in left:
+        value = next(left, None) if arg == TRUST else None
+        if value is not None:
+            first += [arg, value]
+        elif arg.startswith(f"{TRUST}="):
+            first.append(arg)
+        else:
+            others.append(arg)
+    return first + others
 
 
 def advise(error: click.ClickException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from itertools import groupby
 
 from rich.console import Console
 
@@ -117,10 +118,19 @@ def _notes(rounds: Sequence[RoundComparison], a: str, b: str) -> list[str]:
             "then fewer independent ones, and p and interval are too small. Runs with 5 groups or more are "
             "compared by groups."
         )
-    for each in rounds:
-        if not (each.numbers or each.choices):
-            notes.append(f"Round {each.round} not compared: {each.kind_a} in {a}, {each.kind_b} in {b}.")
+    silent = (each for each in rounds if not (each.numbers or each.choices))
+    for (kind_a, kind_b), group in groupby(silent, key=lambda each: (each.kind_a, each.kind_b)):
+        numbers = [each.round for each in group]
+        notes.append(f"{_rounds(numbers)} not compared: {kind_a} in {a}, {kind_b} in {b}.")
     return notes
+
+
+def _rounds(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"Round {numbers[0]}"
+    span = f"ounds {numbers[0]} to {numbers[-1]}"
+    whole = len(numbers) == numbers[-1] - numbers[0] + 1
+    return f"R{span}" if whole else f"{len(numbers)} of r{span}"
 
 
 def _n(each: RoundComparison, side: int) -> str:

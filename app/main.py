@@ -196,3 +196,7 @@ def _usage(error: click.ClickException) -> int:
         click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.", err=True)
     click.echo(f"error: {clean(advise(error), lines=True)}", err=True)
     return error.exit_code
+
+
+if __name__ == "__main__":
+    main()

@@ -158,3 +158,34 @@ def test_a_reader_that_went_away_is_no_error(arguments: list[str]) -> None:
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr
     assert done.returncode in (1, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--trust", "mine.py", "check", "x.toml"],
+        ["check", "x.toml", "--trust", "mine.py"],
+        ["check", "--trust=mine.py", "x.toml"],
+    ],
+)
+def test_a_file_is_trusted_wherever_the_command_line_says_so(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted: list[Path] = []
+    monkeypatch.setattr("engine.scenarios.trusted.load", trusted.append)
+    assert simtui(arguments, monkeypatch) == 2, "there is no x.toml"
+    assert trusted == [Path("mine.py").absolute()]
+
+
+def test_trust_without_a_file_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert simtui(["check", "x.toml", "--trust"], monkeypatch) == 2
+    assert "--trust" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command_too() -> None:
+    command = [sys.executable, "-m", "app.main", "check", "no-such.toml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no-such.toml" in done.stderr

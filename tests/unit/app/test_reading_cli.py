@@ -385,6 +385,10 @@ def test_what_cannot_be_compared_is_said(simtui: Simtui, run: RunDirectory, tmp_
     told = simtui("compare", "game-1", other.path)
     assert "Round 1 not compared: numbers in A, texts in B." in told.out
     assert "settings not compared" in told.out
+    long = play(tmp_path / "long", [[f"text {n}" for n in range(60)]] * 3, answer=Text())
+    numbers = play(tmp_path / "numbers", [("1",)] * 3)
+    told = simtui("compare", numbers.path, long.path)
+    assert "Rounds 1 to 3 not compared: numbers in A, texts in B." in told.out
     empty = play(tmp_path / "empty", [("1",)])
     change(empty, "DELETE FROM rounds")
     assert "no round that both have finished" in simtui("compare", "game-1", empty.path).out
