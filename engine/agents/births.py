@@ -6,7 +6,6 @@ asked for it: so a newcomer's id does not depend on what happened first, nor on 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 REFUSED = "not born"
 """Under this the ledger files newcomers that could not be."""
+
+
+_packed = msgspec.msgpack.Decoder(tuple[str, str, dict[str, Any]])
 
 
 class NoRoom(Exception):
@@ -97,9 +99,11 @@ class Community:
             f"agent {agent} has not been born" if agent in self.places and agent not in self.births else None
         )
 
-    def spawn(self, agent: Agent, name: str, persona: str, traits: Mapping[str, Any]) -> None:
-        """Take a wish. Raises NoRoom, and RuntimeError outside of a step."""
+    def spawn(self, agent: Agent, name: str, persona: str, traits: dict[str, Any]) -> None:
+        """Take a wish. Raises NoRoom, RuntimeError outside of a step, and TypeError and ValueError for what
+        msgpack cannot carry: here, where it is the agent's own fault."""
         share = self._share()
+        name, persona, traits = _packed.decode(msgspec.msgpack.encode((name, persona, traits)))
         mine = [wish for wish in share.wishes if wish.parent == agent.id]
         n_children = len(self.children.get(agent.id, ())) + len(mine)
         if self._per_parent is not None and n_children >= self._per_parent:
@@ -108,8 +112,7 @@ class Community:
             raise NoRoom(f"all {len(self.places)} places are taken: population.births.per_group")
         if name and (name in self.by_name or any(wish.name == name for wish in mine)):
             raise NoRoom(f"there is a newcomer named {name!r} already")
-        packed = msgspec.msgpack.decode(msgspec.msgpack.encode(traits))
-        share.wishes.append(Wish(agent.id, name, persona, packed, agent.world.slice))
+        share.wishes.append(Wish(agent.id, name, persona, traits, agent.world.slice))
 
     def retire(self, agent: Agent, who: int) -> None:
         """Let an agent, or a child of it, not act any more. Raises ValueError and RuntimeError."""

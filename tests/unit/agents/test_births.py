@@ -110,3 +110,22 @@ def test_messages_to_those_who_are_not_there_say_why(community: Community, recei
     check_reach(world, 5)
     with pytest.raises(ValueError, match="there is no agent 200"):
         check_reach(world, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "wish"),
+    [
+        ("\ud800", {}),
+        (7, {}),
+        ("Ann", {"persona": "\udfff"}),
+        ("Ann", {"age": object()}),
+        ("Ann", {"age": {1j: 2}}),
+    ],
+)
+def test_what_cannot_travel_is_the_agents_own_error(
+    name: Any, wish: dict[str, Any], community: Community, scheduler: Any
+) -> None:
+    """Otherwise it would bring down the worker when the round ends."""
+    with pytest.raises((TypeError, ValueError)):
+        member(4, community).spawn(name, **wish)
+    assert scheduler.running.owner.wishes == []
