@@ -97,7 +97,7 @@ def test_signals(number: signal.Signals, tmp_path: Path) -> None:
 
 def test_a_terminal_that_is_closed(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
-    os.close(terminal.child.child_fd)
+    terminal.child.ptyproc.fileobj.close()
     terminal.child.wait()
     assert terminal.child.exitstatus == 130
     terminal.check_that_nothing_is_left("interrupted")

@@ -1,6 +1,7 @@
 """The run display on a real terminal device, read back as a screen."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -47,6 +48,8 @@ def start(script: str, directory: Path, columns: int = 80, **environment: str) -
         env={**variables, **environment},
         dimensions=(40, columns),
         timeout=60,
+        # Under nohup this process ignores it, and so would the child, rightly.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
 
 
@@ -95,7 +98,7 @@ def test_the_second_ctrl_c_kills_it(tmp_path: Path) -> None:
 def test_a_terminal_that_goes_away_stops_the_run_and_spoils_nothing(tmp_path: Path) -> None:
     child = start("stop", tmp_path / "run")
     child.expect_exact("10/100")
-    os.close(child.child_fd)
+    child.ptyproc.fileobj.close()  # not the descriptor alone, which would be closed once more
     child.wait()
     assert child.exitstatus == 130
     assert (tmp_path / "run" / "code").read_text() == "130"
