@@ -38,7 +38,7 @@ def encode_parts(value: Any, method: Method, parameter: str, encoder: Any) -> by
     try:
         return bytes(encoder.encode(value))
     except NotImplementedError as error:
-        raise _unsendable(f"has a {error} in it", method, parameter) from None
+        raise _unsendable(f"contains what cannot be sent, of type {error}", method, parameter) from None
     except (TypeError, OverflowError, RecursionError, ValueError) as error:
         raise _unsendable(f"cannot be sent: {error}", method, parameter) from None
 
