@@ -177,7 +177,7 @@ def test_an_argument_that_cannot_be_sent_is_named_at_once(value: object) -> None
 def test_a_result_that_cannot_be_sent_is_named_where_it_is_used() -> None:
     with Workflow(1) as session:
         thing = session.distribute(Critic()).thing()
-        with pytest.raises(UsageError, match=r"Critic\.thing: the result contains what cannot be sent, of type object"):
+        with pytest.raises(UsageError, match=r"Critic\.thing: the result contains what cannot"):
             str(thing)
 
 
