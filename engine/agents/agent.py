@@ -180,7 +180,7 @@ class Agent:
     def attributes(self) -> dict[str, Any]:
         """What the preset's population says of this agent: values by attribute; empty if it says nothing."""
         if self._birth is not None:
-            return dict(self._birth.wish.traits)
+            return dict(self._birth.wish.attributes)
         return dict(self.world.people.person(self.id)) if self.world.people else {}
 
     @property

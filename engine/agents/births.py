@@ -27,12 +27,12 @@ class NoRoom(Exception):
 
 
 class Wish(msgspec.Struct, array_like=True, frozen=True):
-    """What an agent has asked for: a child. Traits are what msgpack can carry."""
+    """What an agent has asked for: a child. Attributes are what msgpack can carry."""
 
     parent: int
     name: str
     persona: str
-    traits: dict[str, Any]
+    attributes: dict[str, Any]
     slice: int = 0
     """Newcomers think with the model of the slice that their parent belongs to."""
 
@@ -99,11 +99,11 @@ class Community:
             f"agent {agent} has not been born" if agent in self.places and agent not in self.births else None
         )
 
-    def spawn(self, agent: Agent, name: str, persona: str, traits: dict[str, Any]) -> None:
+    def spawn(self, agent: Agent, name: str, persona: str, attributes: dict[str, Any]) -> None:
         """Take a wish. Raises NoRoom, RuntimeError outside of a step, and TypeError and ValueError for what
         msgpack cannot carry: here, where it is the agent's own fault."""
         share = self._share()
-        name, persona, traits = _packed.decode(msgspec.msgpack.encode((name, persona, traits)))
+        name, persona, attributes = _packed.decode(msgspec.msgpack.encode((name, persona, attributes)))
         mine = [wish for wish in share.wishes if wish.parent == agent.id]
         n_children = len(self.children.get(agent.id, ())) + len(mine)
         if self._per_parent is not None and n_children >= self._per_parent:
@@ -112,7 +112,7 @@ class Community:
             raise NoRoom(f"all {len(self.places)} places are taken: population.births.per_group")
         if name and (name in self.by_name or any(wish.name == name for wish in mine)):
             raise NoRoom(f"there is a newcomer named {name!r} already")
-        share.wishes.append(Wish(agent.id, name, persona, traits, agent.world.slice))
+        share.wishes.append(Wish(agent.id, name, persona, attributes, agent.world.slice))
 
     def retire(self, agent: Agent, who: int) -> None:
         """Let an agent, or a child of it, not act any more. Raises ValueError and RuntimeError."""

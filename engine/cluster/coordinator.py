@@ -373,7 +373,8 @@ class Coordinator:
     def _note(self, round_: int, changes: Changes) -> None:
         wishes = [(birth, birth.wish) for birth in changes.born]
         self._journal.births(
-            (birth.id, wish.parent, round_, birth.name, wish.traits, wish.persona) for birth, wish in wishes
+            (birth.id, wish.parent, round_, birth.name, wish.attributes, wish.persona)
+            for birth, wish in wishes
         )
         self._journal.retirements([(agent, round_, by) for agent, by in changes.retired])
 

@@ -83,7 +83,6 @@ class Worker:
         self._window = preset.engine.window
         self._past = setup.past
         self._history: History | None = None
-        self._setup = setup
         self._snapshot_every = snapshots.every(setup)
         deadline_s = preset.engine.deadline_s
         self.scheduler = Scheduler(clock=clock, deadline_s=deadline_s, wake=wake)

@@ -31,8 +31,8 @@ def member(agent_id: int, community: Community | None) -> Agent:
     return agent
 
 
-def birth(id_: int, parent: int, name: str = "", **traits: Any) -> Birth:
-    return Birth(id_, 2, Wish(parent, name, "Curious.", traits))
+def birth(id_: int, parent: int, name: str = "", **attributes: Any) -> Birth:
+    return Birth(id_, 2, Wish(parent, name, "Curious.", attributes))
 
 
 def test_a_wish_says_whose_it_is_and_what_the_child_is_like(community: Community, scheduler: Any) -> None:
